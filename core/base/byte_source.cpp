@@ -22,7 +22,8 @@ class SpanSource : public ByteSource {
     std::span<const std::byte> view(std::uint64_t offset, std::uint64_t length) const override {
         if (offset > bytes_.size() || length > bytes_.size() - offset)
             throw Error(fmt::format("{}@{}", name_, offset),
-                        fmt::format("{} bytes wanted, {} left", length, offset > bytes_.size() ? 0 : bytes_.size() - offset),
+                        fmt::format("{} bytes wanted, {} left", length,
+                                    offset > bytes_.size() ? 0 : bytes_.size() - offset),
                         "a complete file");
         return bytes_.subspan(offset, length);
     }
@@ -78,7 +79,8 @@ std::unique_ptr<ByteSource> bytes_source(std::span<const std::byte> bytes, std::
 std::string read_text_file(const std::string& path, std::uint64_t limit) {
     const auto source = open_file(path);
     if (source->size() > limit)
-        throw Error(path, fmt::format("{} bytes", source->size()), fmt::format("at most {} bytes of text", limit));
+        throw Error(path, fmt::format("{} bytes", source->size()),
+                    fmt::format("at most {} bytes of text", limit));
     const auto bytes = source->view(0, source->size());
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -13,7 +13,8 @@ class ByteSource {
   public:
     virtual ~ByteSource() = default;
     virtual std::uint64_t size() const = 0;
-    /// `length` bytes at `offset`, valid while the source lives. Throws Error when the range leaves the source.
+    /// `length` bytes at `offset`, valid while the source lives. Throws Error when the range leaves the
+    /// source.
     virtual std::span<const std::byte> view(std::uint64_t offset, std::uint64_t length) const = 0;
     /// Name for messages, usually the path.
     virtual const std::string& name() const = 0;

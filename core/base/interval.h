@@ -17,7 +17,7 @@ inline constexpr std::string_view kExact = "exact";
 template <class T>
 struct Interval {
     T low{}, central{}, high{};
-    double level = 1.0;             ///< share of cases the interval is meant to hold, 0..1
+    double level = 1.0;               ///< share of cases the interval is meant to hold, 0..1
     std::string_view basis = kExact;  ///< where it comes from: kExact, a literal, or intern()ed
 
     static Interval exact(T v) { return {v, v, v, 1.0, kExact}; }

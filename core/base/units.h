@@ -12,8 +12,14 @@ struct Bytes {
     constexpr Bytes() = default;
     constexpr explicit Bytes(std::int64_t v) : value(v) {}
     constexpr auto operator<=>(const Bytes&) const = default;
-    constexpr Bytes& operator+=(Bytes o) { value += o.value; return *this; }
-    constexpr Bytes& operator-=(Bytes o) { value -= o.value; return *this; }
+    constexpr Bytes& operator+=(Bytes o) {
+        value += o.value;
+        return *this;
+    }
+    constexpr Bytes& operator-=(Bytes o) {
+        value -= o.value;
+        return *this;
+    }
     friend constexpr Bytes operator+(Bytes a, Bytes b) { return Bytes(a.value + b.value); }
     friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.value - b.value); }
     friend constexpr Bytes operator-(Bytes a) { return Bytes(-a.value); }
@@ -34,7 +40,10 @@ struct Real {
     constexpr Real() = default;
     constexpr explicit Real(double v) : value(v) {}
     constexpr auto operator<=>(const Real&) const = default;
-    constexpr Real& operator+=(Real o) { value += o.value; return *this; }
+    constexpr Real& operator+=(Real o) {
+        value += o.value;
+        return *this;
+    }
     friend constexpr Real operator+(Real a, Real b) { return Real(a.value + b.value); }
     friend constexpr Real operator-(Real a, Real b) { return Real(a.value - b.value); }
     friend constexpr Real operator*(Real a, double k) { return Real(a.value * k); }
@@ -51,6 +60,8 @@ using PerSecond = detail::Real<struct PerSecondTag>;  ///< tokens per second and
 using Joules = detail::Real<struct JoulesTag>;
 using Watts = detail::Real<struct WattsTag>;
 
-constexpr Seconds operator/(Bytes b, BytesPerSecond r) { return Seconds(b.as_double() / r.value); }
+constexpr Seconds operator/(Bytes b, BytesPerSecond r) {
+    return Seconds(b.as_double() / r.value);
+}
 
 }  // namespace memwall

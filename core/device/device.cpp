@@ -1,0 +1,24 @@
+#include "core/device/device.h"
+
+#include <algorithm>
+
+namespace memwall::device {
+
+const Processor* Device::processor(ProcessorKind kind) const {
+    const auto it = std::find_if(processors.begin(), processors.end(),
+                                 [&](const Processor& p) { return p.kind == kind; });
+    return it == processors.end() ? nullptr : &*it;
+}
+
+const Pool* Device::pool(const std::string& name) const {
+    const auto it = std::find_if(pools.begin(), pools.end(), [&](const Pool& p) { return p.name == name; });
+    return it == pools.end() ? nullptr : &*it;
+}
+
+const std::string& Device::source(const std::string& field) const {
+    static const std::string catalogue = "catalogue";
+    const auto it = sources.find(field);
+    return it == sources.end() ? catalogue : it->second;
+}
+
+}  // namespace memwall::device
