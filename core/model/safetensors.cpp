@@ -192,8 +192,9 @@ void check_layout(SafetensorsFile& file, HeaderReader& header) {
             header.fail_at(t.name, fmt::format("data up to {}", t.end), "at most 2^50 bytes");
         file.data_bytes = t.end;
     }
-    std::vector<std::string_view> names(tensors.size());
-    std::transform(tensors.begin(), tensors.end(), names.begin(), [](const auto& t) { return t.name; });
+    std::vector<std::string_view> names;
+    names.reserve(tensors.size());
+    for (const SafetensorsTensor& t : tensors) names.push_back(t.name);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) header.fail_at(std::string(*twice), "in the header twice", "each name once");
