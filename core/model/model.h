@@ -80,6 +80,7 @@ struct Experts {
     double scale = 1.0;        ///< expert_weights_scale
     std::int64_t groups = 1, groups_used = 1;
     bool merged_gate_up = false;
+    bool softmax_of_chosen = false;  ///< softmax over the chosen experts only (gpt-oss), not over all
 };
 
 /// A tensor that fits no field of the types here (Gemma-3n's laurel and altup, a relative-position table).
