@@ -126,7 +126,7 @@ std::optional<Format> parse_format(std::string_view name) {
         const bool whole = format.milli_bits % 1000 == 0;
         if (layout.whole_bits != 0 && (!whole || !(layout.whole_bits >> (format.milli_bits / 1000) & 1)))
             return std::nullopt;
-        format.group = fields->group > 0 ? fields->group : layout.group;
+        format.group = fields->group != 0 ? fields->group : layout.group;
         return format;
     }
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace memwall::quant {
 namespace {
@@ -41,41 +42,69 @@ std::optional<std::uint16_t> take_milli_bits(std::string_view& text) {
     return static_cast<std::uint16_t>(milli);
 }
 
+struct SplitPattern {
+    std::string_view head;
+    std::array<std::string_view, 2> endings;  ///< with a group, without
+};
+
+SplitPattern split_pattern(std::string_view pattern) {
+    const std::size_t open = pattern.find('[');
+    if (open == std::string_view::npos) return {pattern, {}};
+    const std::string_view inside = pattern.substr(open + 1, pattern.size() - open - 2);
+    const std::size_t bar = inside.find('|');
+    if (bar == std::string_view::npos) return {pattern.substr(0, open), {inside, ""}};
+    return {pattern.substr(0, open), {inside.substr(0, bar), inside.substr(bar + 1)}};
+}
+
+/// Takes what `pattern` (without brackets) matches from the front of `text`.
+bool take(std::string_view pattern, std::string_view& text, NameFields& fields) {
+    for (const char c : pattern) {
+        if (c == '#') {
+            const auto bits = take_milli_bits(text);
+            if (!bits) return false;
+            fields.milli_bits = *bits;
+        } else if (c == '@') {
+            const auto group = take_number(text, 6);
+            if (!group || *group == 0) return false;
+            fields.group = *group;
+        } else {
+            if (text.empty() || lower(text.front()) != lower(c)) return false;
+            text.remove_prefix(1);
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 std::optional<NameFields> match_name(std::string_view pattern, std::string_view text) {
     NameFields fields;
-    for (const char c : pattern) {
-        if (c == '[') {
-            if (text.empty()) return fields;
-        } else if (c == '#') {
-            const auto bits = take_milli_bits(text);
-            if (!bits) return std::nullopt;
-            fields.milli_bits = *bits;
-        } else if (c == '@') {
-            const auto group = take_number(text, 6);
-            if (!group || *group == 0) return std::nullopt;
-            fields.group = *group;
-        } else if (c != ']') {
-            if (text.empty() || lower(text.front()) != lower(c)) return std::nullopt;
-            text.remove_prefix(1);
-        }
+    const auto [head, endings] = split_pattern(pattern);
+    if (!take(head, text, fields)) return std::nullopt;
+    if (text.empty()) return fields;
+    for (const std::string_view ending : endings) {
+        NameFields with_ending = fields;
+        std::string_view rest = text;
+        if (ending.empty() || !take(ending, rest, with_ending) || !rest.empty()) continue;
+        if (with_ending.group == 0) with_ending.group = -1;
+        return with_ending;
     }
-    if (!text.empty()) return std::nullopt;
-    return fields;
+    return std::nullopt;
 }
 
 std::string fill_name(std::string_view pattern, const NameFields& fields) {
+    const auto [head, endings] = split_pattern(pattern);
+    const std::string_view ending = fields.group > 0 ? endings[0] : fields.group < 0 ? endings[1] : "";
     std::string name;
-    for (const char c : pattern) {
-        if (c == '[' && fields.group <= 0) break;
-        if (c == '#')
-            name += fmt::format("{}", fields.milli_bits / 1000.0);
-        else if (c == '@')
-            name += fmt::format("{}", fields.group);
-        else if (c != '[' && c != ']')
-            name += c;
-    }
+    for (const std::string_view part : {head, ending})
+        for (const char c : part) {
+            if (c == '#')
+                name += fmt::format("{}", fields.milli_bits / 1000.0);
+            else if (c == '@')
+                name += fmt::format("{}", fields.group);
+            else
+                name += c;
+        }
     return name;
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("every type id finds its own row, removed ids find none", "[quant]") {
 
 TEST_CASE("families with scales beside the codes take their published bytes", "[quant]") {
     constexpr Worked kWorked[] = {
-        {"gptq-4bit-128g", 8732672},   {"gptq-4bit", 8415232},
+        {"gptq-4bit-128g", 8732672},   {"gptq-4bit-nogroup", 8415232},
         {"gptq-4bit-32g", 9715712},    {"gptq-3bit-128g", 6619136},
         {"gptq-8bit-128g", 17186816},  {"gptq-2bit-64g", 4800512},
         {"awq-4bit-128g", 8716288},    {"bnb-nf4", 9437248},
@@ -103,6 +103,8 @@ TEST_CASE("names of formats: any case, numbers inside, nothing else", "[quant]")
     CHECK(parse_format("q4_k") == ggml("Q4_K"));
     CHECK(format_name(*parse_format("GPTQ-4BIT-128G")) == "gptq-4bit-128g");
     CHECK(parse_format("awq-4bit") == parse_format("awq-4bit-128g"));  // the family's usual group
+    CHECK(parse_format("gptq-4bit") == parse_format("gptq-4bit-128g"));
+    CHECK(format_name(*parse_format("gptq-4bit-nogroup")) == "gptq-4bit-nogroup");
     CHECK(format_name(*parse_format("exl2-4.25")) == "exl2-4.25");
     CHECK(format_name(Format{}) == "unknown");
     for (const char* bad : {"", "Q4_K_M", "gptq-5bit-128g", "gptq-4bit-", "gptq-4bit-0g", "gptq-4.5bit",
