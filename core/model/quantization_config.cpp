@@ -337,6 +337,8 @@ Json parse_config(const std::string& text, const std::string& place) {
         return json;
     } catch (const Json::parse_error& e) {
         throw Error(fmt::format("{}@{}", place, e.byte), "text that is not JSON", "a config.json");
+    } catch (const Json::out_of_range&) {
+        throw Error(place, "a number beyond any double", "a config.json");
     }
 }
 
