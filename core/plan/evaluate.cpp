@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/plan/prepare.h"
 #include "core/plan/placement.h"
+#include "core/plan/prepare.h"
+#include "core/runtime/family_buffer.h"
 
 namespace memwall::plan {
 namespace {
@@ -28,7 +29,7 @@ Interval<Bytes> compute_buffer_of(const Prepared& p, const Knobs& k, const Targe
     const runtime::EngineSettings settings = engine_settings(k);
     untouched = Bytes(0);
     if (profile.compute == runtime::ComputeRule::family) return runtime::family_buffer(p.engine_model, settings);
-    const runtime::ReplayResult r = memo.find_or_replay(p.engine_model, settings, profile.operator_tables, p.runtime.release_known);
+    const runtime::ReplayResult r = memo.find_or_replay(*p.tables, p.engine_model, settings, p.runtime.release_known);
     untouched = r.untouched;
     if (t.processor == device::ProcessorKind::cpu) return r.bytes;
     // Other backends run the same operators with their own alignment, order and copies: logs of 33 GPU runs lay
@@ -128,7 +129,7 @@ Plan evaluate(const Prepared& p, const Knobs& k, const Target& t, runtime::Repla
     if (t.processor != device::ProcessorKind::cpu) {
         untouched = Bytes(0);
         if (p.runtime.profile->compute == runtime::ComputeRule::replay)
-            host[at(Item::compute_buffer)] += exact(runtime::host_input_bytes(p.engine_model, engine_settings(k)));
+            host[at(Item::compute_buffer)] += exact(runtime::host_input_bytes(p.engine_model, runtime::resolve_cells(p.engine_model, engine_settings(k), p.tables->cell_rules())));
     }
     if (p.runtime.profile->output_buffer && !p.model.embedder)
         host[at(Item::output_buffer)] = exact(Bytes(4 * p.model.vocabulary * k.sequences));

@@ -14,16 +14,10 @@ namespace memwall::plan {
 namespace {
 
 /// The model as the engine sees it: windows it ignores are gone; tensors stay with the original.
-model::Model engine_view(const model::Model& model, const runtime::Profile& profile) {
-    model::Model view;
-    {
-        // Everything but the tensor list, which is large and which no engine rule reads.
-        model::Model copy = model;
-        copy.tensors.clear();
-        view = std::move(copy);
-    }
-    const auto& known = profile.windows_of;
-    const bool honoured = profile.windows && (known.empty() || std::find(known.begin(), known.end(), model.architecture) != known.end());
+model::Model engine_view(const model::Model& model, const runtime::Profile& profile, const runtime::OperatorTables* tables) {
+    model::Model view = model;
+    view.tensors.clear();
+    const bool honoured = profile.windows && (!tables || tables->cell_rules().honours_windows(model.architecture));
     if (!honoured)
         for (model::Layer& layer : view.layers)
             if (layer.attention) layer.attention->window = 0;
@@ -51,6 +45,15 @@ Bytes projector_bytes(const model::Model& model, const std::string& option) {
     std::int64_t parameters = 0;
     for (const model::Component& c : model.components) parameters += c.parameters;
     return Bytes(2 * parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
+}
+
+bool is_recipe(const std::string& name) {
+    try {
+        quant::parse_recipe(name);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 void apply_what_ifs(model::Model& model, const std::vector<std::string>& sets) {
@@ -92,7 +95,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     quant::AssignOptions options;
     options.group_size = static_cast<int>(deployment.group_size);
     if (deployment.quant.empty() && model.tensors_from_file) {
-        p.formats = quant::stored_formats(model);
+        p.formats = quant::assign(quant::parse_recipe("as-stored"), model, options);
         p.recipe = model.stored_recipe.empty() ? "as stored" : model.stored_recipe;
         p.recipe_from_file = true;
     } else {
@@ -103,12 +106,15 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     p.deployment.quant = p.recipe_from_file ? "" : p.recipe;
 
     p.model = std::move(model);
-    p.engine_model = engine_view(p.model, profile);
+    if (!profile.operator_tables.empty()) p.tables = &runtime::operator_tables(profile.release);
+    p.engine_model = engine_view(p.model, profile, p.tables);
     force_window(p.engine_model, deployment.window, deployment.sinks);
     p.weights = memory::weigh(p.model, p.formats);
     p.kv_groups = memory::kv_groups(p.engine_model, profile.latent_cache);
     p.layer_kv_group = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
     p.recurrent_per_sequence = memory::recurrent_state_bytes(p.engine_model);
+    for (const model::Layer& layer : p.engine_model.layers)
+        p.layer_state.emplace_back(layer.recurrent ? 4 * memory::recurrent_state_elements(*layer.recurrent, p.model.hidden) : 0);
     p.projector = projector_bytes(p.model, deployment.projector);
     for (const model::Component& c : p.model.components) p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
@@ -121,7 +127,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         d.runtime = deployment.runtime;
         d.model = deployment.draft;
         const std::size_t colon = deployment.draft.rfind(':');
-        if (colon != std::string::npos && quant::find_recipe(deployment.draft.substr(colon + 1))) {
+        if (colon != std::string::npos && is_recipe(deployment.draft.substr(colon + 1))) {
             d.model = deployment.draft.substr(0, colon);
             d.quant = deployment.draft.substr(colon + 1);
         }

@@ -12,8 +12,11 @@
 #include "core/plan/deployment.h"
 #include "core/plan/plan.h"
 #include "core/quant/recipe.h"
-#include "core/runtime/compute_buffer.h"
 #include "core/runtime/profile.h"
+#include "core/runtime/replay_memo.h"
+#include "core/speed/decode.h"
+#include "core/speed/machine.h"
+#include "core/speed/workload.h"
 
 namespace memwall::plan {
 
@@ -50,7 +53,6 @@ struct Prepared {
     Bytes recurrent_per_sequence;
     std::vector<Bytes> layer_state;    ///< of one sequence, by layer; adds up to recurrent_per_sequence
     const runtime::OperatorTables* tables = nullptr;  ///< of the runtime; nullptr when it has none
-    const runtime::CellRules& cell_rules() const { return tables->cell_rules(); }
     Bytes projector, adapter;
     std::int64_t tokens_per_image = 0;
     speed::Workload workload;
