@@ -3,7 +3,8 @@
 #include "core/base/error.h"
 #include "core/model/open_model.h"
 #include "core/plan/placement.h"
-#include "devices/devices.h"
+#include "devices/catalog.h"
+#include "devices/device_fields.h"
 
 namespace memwall::cli {
 namespace {
