@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/quant/role_recipe.h"
 
 namespace memwall::model {
 namespace {
@@ -93,8 +94,8 @@ void gptq(const Block& b, QuantizationConfig& q) {
     q.bits = b.bits({"bits", "w_bit", "wbits"});
     if (q.bits == 0) q.bits = 4;
     q.group = b.group("group_size", 128);
-    q.recipe =
-        q.group > 0 ? fmt::format("gptq-{}bit-{}g", q.bits, q.group) : fmt::format("gptq-{}bit", q.bits);
+    q.recipe = q.group > 0 ? fmt::format("gptq-{}bit-{}g", q.bits, q.group)
+                           : fmt::format("gptq-{}bit-nogroup", q.bits);
     q.text = fmt::format("GPTQ, {} bit, {}{}{}", q.bits, group_words(q.group),
                          b.flag("desc_act") ? ", activation order" : "",
                          b.flag("sym", true) ? "" : ", asymmetric");
@@ -126,7 +127,7 @@ void auto_round(const Block& b, QuantizationConfig& q) {
 void bitsandbytes(const Block& b, QuantizationConfig& q) {
     if (b.flag("load_in_8bit") || b.flag("_load_in_8bit")) {
         q.bits = 8;
-        q.recipe = "llm-int8";
+        q.recipe = "bnb-int8";
         q.text = "bitsandbytes LLM.int8(), 8 bit";
         return;
     }
@@ -134,33 +135,32 @@ void bitsandbytes(const Block& b, QuantizationConfig& q) {
     const bool twice = b.flag("bnb_4bit_use_double_quant");
     q.bits = 4;
     q.group = 64;
-    q.recipe = fmt::format("bnb-{}{}", type, twice ? "-dq" : "");
+    q.recipe = twice ? "bnb-nf4-dq" : "bnb-nf4";  // FP4 differs in its code points only
     q.text =
         fmt::format("bitsandbytes {}, 4 bit, groups of 64{}", type, twice ? ", scales quantized too" : "");
 }
 
+/// Blocks of FP8 weights that share a scale: [128, 128] is the one size with a recipe.
+std::string square_blocks(const Json* sides) {
+    return sides && *sides == Json::array({128, 128}) ? "fp8-block128" : "";
+}
+
 void fp8(const Block& b, QuantizationConfig& q) {
     q.bits = 8;
-    const Json* block = b.find("weight_block_size");
-    if (!block) {
-        const bool row = q.method == "fbgemm_fp8";  // one scale an output channel
-        q.recipe = row ? "fp8-channel" : "fp8-tensor";
-        q.text = fmt::format("FP8 {}, one scale a {}", b.text("fmt", "e4m3"), row ? "channel" : "tensor");
+    if (const Json* block = b.find("weight_block_size")) {
+        q.recipe = square_blocks(block);
+        q.text = fmt::format("FP8 {}, blocks of {}", b.text("fmt", "e4m3"), block->dump().substr(0, 40));
         return;
     }
-    const auto side = [&](std::size_t i) -> std::int64_t {
-        return block->is_array() && block->size() == 2 && (*block)[i].is_number_unsigned()
-                   ? (*block)[i].get<std::int64_t>()
-                   : 0;
-    };
-    q.text = fmt::format("FP8 {}, blocks of {} x {}", b.text("fmt", "e4m3"), side(0), side(1));
-    if (side(0) == 128 && side(1) == 128) q.recipe = "fp8-block128";
+    const bool row = q.method == "fbgemm_fp8";
+    q.recipe = row ? "fp8-channel" : "fp8-tensor";
+    q.text = fmt::format("FP8 {}, one scale a {}", b.text("fmt", "e4m3"), row ? "channel" : "tensor");
 }
 
 void mxfp4(const Block&, QuantizationConfig& q) {
     q.bits = 4;
     q.group = 32;
-    q.recipe = "mxfp4";
+    q.recipe = "mxfp4-experts";
     q.text = "MXFP4 experts, one power of two for 32 values";
 }
 
@@ -195,7 +195,7 @@ void quanto(const Block& b, QuantizationConfig& q) {
     q.text = fmt::format("quanto {}", weights);
     if (weights == "int8") {
         q.bits = 8;
-        q.recipe = "int8-channel";
+        q.recipe = "w8a16";
     } else if (weights == "float8") {
         q.bits = 8;
         q.recipe = "fp8-channel";
@@ -232,13 +232,13 @@ void compressed_weights(const Block& group, QuantizationConfig& q) {
     if (type == "float" && q.bits == 4)
         q.recipe = q.group == 32 ? "mxfp4" : "nvfp4";
     else if (type == "float" && q.bits == 8)
-        q.recipe = strategy == "block"     ? "fp8-block128"
+        q.recipe = strategy == "block"     ? square_blocks(weights.find("block_structure"))
                    : strategy == "channel" ? "fp8-channel"
                                            : "fp8-tensor";
-    else if (type == "int" && activations == 8)
-        q.recipe = q.bits == 8 ? "w8a8" : q.group > 0 ? fmt::format("w{}a8-g{}", q.bits, q.group) : "";
-    else if (type == "int" && q.bits > 0)
-        q.recipe = q.group > 0 ? fmt::format("w{}a16-g{}", q.bits, q.group) : fmt::format("w{}a16", q.bits);
+    else if (type == "int" && q.bits == 8 && q.group == 0)
+        q.recipe = activations == 8 ? "w8a8" : "w8a16";
+    else if (type == "int" && q.group > 0)
+        q.recipe = fmt::format("w{}a{}-g{}", q.bits, activations, q.group);
 }
 
 void compressed_tensors(const Block& b, QuantizationConfig& q) {
@@ -321,6 +321,10 @@ QuantizationConfig read_block(const Block& b, bool written_by_mlx) {
     else
         q.text = q.method.empty() ? "a quantization without quant_method"
                                   : fmt::format("unknown method '{}'", q.method.substr(0, 40));
+    if (!q.recipe.empty()) {
+        const auto recipe = quant::match_role_recipe(q.recipe);
+        q.recipe = recipe ? recipe->name : "";
+    }
     q.unquantized = b.names({"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules",
                              "llm_int8_skip_modules", "modules_not_quantized", "skip_modules"});
     return q;
