@@ -49,13 +49,15 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.default_recipe = y["default_recipe"].as<std::string>();
     p.kv_types = texts(y["kv_types"]);
     p.processors = texts(y["processors"]);
+    p.gpu_classes = texts(y["gpu_classes"]);
+    p.prompt_chunk = y["npu"]["prompt_chunk"].as<int>(0);
+    p.routes_experts_on_npu = y["npu"]["routes_experts"].as<bool>(true);
     p.default_batch = y["default_batch"].as<std::int64_t>();
     p.default_ubatch = y["default_ubatch"].as<std::int64_t>();
     const YAML::Node kv = y["kv"];
     p.kv_layout = kv_layout(kv["layout"].as<std::string>(), place);
     p.block_tokens = kv["block_tokens"].as<std::int64_t>(1);
     p.windows = kv["windows"].as<bool>(true);
-    p.windows_of = texts(kv["windows_of"]);
     p.latent_cache = kv["latent_cache"].as<bool>(true);
     p.quantized_values_need_flash = kv["quantized_values_need_flash"].as<bool>(false);
     p.weights_mapped = y["weights_mapped"].as<bool>(false);

@@ -50,12 +50,14 @@ struct Profile {
     std::vector<std::string> recipes;   ///< families of recipes it loads: "gguf", "gptq" ...
     std::string default_recipe;
     std::vector<std::string> kv_types;  ///< supported KV types, first = default
-    std::vector<std::string> processors;  ///< "cpu", "gpu", "npu"
+    std::vector<std::string> processors;  ///< "cpu", "gpu", "npu", first = preferred where nothing else decides
+    std::vector<std::string> gpu_classes; ///< efficiency classes of GPUs that its usual builds run on
+    int prompt_chunk = 0;                 ///< prompts are padded to a multiple (static shapes); 0 = any length
+    bool routes_experts_on_npu = true;    ///< false: mixture-of-experts models are refused on an NPU
 
     KvLayout kv_layout = KvLayout::plain;
     std::int64_t block_tokens = 1;
-    bool windows = true;                ///< windowed layers keep only their window
-    std::vector<std::string> windows_of;  ///< only these architectures' windows are honoured; empty = all
+    bool windows = true;                ///< windowed layers keep only their window (cells: CellRules decide)
     bool latent_cache = true;           ///< MLA stores the latent row (else expanded heads)
     bool quantized_values_need_flash = false;
     std::int64_t gpu_memory_share_permille = 0;  ///< paged engines that grab a share of VRAM for KV; 0 = no
