@@ -15,6 +15,12 @@ const Pool* Device::pool(const std::string& name) const {
     return it == pools.end() ? nullptr : &*it;
 }
 
+const UsableVariant* Pool::variant(const std::string& wanted) const {
+    const auto it = std::find_if(variants.begin(), variants.end(),
+                                 [&](const UsableVariant& v) { return v.name == wanted; });
+    return it == variants.end() ? nullptr : &*it;
+}
+
 const std::string& Device::source(const std::string& field) const {
     static const std::string catalogue = "catalogue";
     const auto it = sources.find(field);

@@ -80,6 +80,7 @@ struct Experts {
     double scale = 1.0;        ///< expert_weights_scale
     std::int64_t groups = 1, groups_used = 1;
     bool merged_gate_up = false;
+    bool softmax_of_chosen = false;  ///< softmax over the chosen experts only (gpt-oss), not over all
 };
 
 /// A tensor that fits no field of the types here (Gemma-3n's laurel and altup, a relative-position table).
@@ -150,6 +151,7 @@ struct Tensor {
     int layer = -1;            ///< -1 = not in a layer; layers().size() and up = multi-token prediction
     quant::Format format;      ///< Family::unknown until a recipe assigns one
     std::uint64_t offset = 0;  ///< in the file's data section; files only
+    bool auxiliary = false;    ///< scales, zero points, indices of a packed matrix: bytes but no parameters
     std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
 };
 

@@ -12,6 +12,26 @@ bool counts(const Tensor& t) {
     return t.role != Role::rope_factors;
 }
 
+/// Tensors of which a token reads `used` of `count` slices; nullptr for all others.
+const Experts* experts_of(const Model& model, const Tensor& t) {
+    const bool stacked = t.role == Role::expert_gate || t.role == Role::expert_up ||
+                         t.role == Role::expert_down || t.name.find("_exps.bias") != std::string::npos;
+    if (!stacked || t.layer < 0) return nullptr;
+    const auto& experts = model.layers[static_cast<std::size_t>(t.layer)].experts;
+    return experts ? &*experts : nullptr;
+}
+
+/// Of these a token reads one row.
+bool is_lookup(const Model& model, const Tensor& t) {
+    return t.role == Role::position_embedding || t.role == Role::per_layer_embedding ||
+           (t.role == Role::token_embedding && model.output == TiedOutput::untied);
+}
+
+/// The encoder of an encoder-decoder runs once a prompt, not once a token.
+bool in_encoder(const Model& model, const Tensor& t) {
+    return model.cross_attention && t.name.rfind("enc.", 0) == 0;
+}
+
 }  // namespace
 
 std::int64_t text_parameters(const Model& model) {
@@ -22,39 +42,22 @@ std::int64_t text_parameters(const Model& model) {
 }
 
 std::int64_t checkpoint_parameters(const Model& model) {
-    std::int64_t sum = 0;
+    std::int64_t sum = model.stored_scales;
     for (const Tensor& t : model.tensors)
         if (counts(t)) sum += t.elements();
     for (const Component& c : model.components) sum += c.parameters;
-    if (model.output == TiedOutput::tied_stored_twice) sum += model.vocabulary * model.hidden;
+    if (model.output == TiedOutput::tied_stored_twice)
+        sum += model.vocabulary * (model.embedding_dim > 0 ? model.embedding_dim : model.hidden);
     return sum;
 }
 
 std::int64_t active_parameters(const Model& model) {
-    const bool tied = model.output != TiedOutput::untied;
     std::int64_t sum = 0;
     for (const Tensor& t : model.tensors) {
         if (!counts(t) || t.role == Role::vision || in_prediction_layer(model, t)) continue;
-        std::int64_t elements = t.elements();
-        switch (t.role) {
-            case Role::token_embedding:
-                if (!tied) elements = 0;
-                break;
-            case Role::position_embedding:
-            case Role::per_layer_embedding:
-                elements = 0;  // one row a token
-                break;
-            case Role::expert_gate:
-            case Role::expert_up:
-            case Role::expert_down: {
-                const Experts& x = *model.layers[static_cast<std::size_t>(t.layer)].experts;
-                elements = elements / x.count * x.used;
-                break;
-            }
-            default:
-                break;
-        }
-        sum += elements;
+        if (is_lookup(model, t) || in_encoder(model, t)) continue;
+        const Experts* experts = experts_of(model, t);
+        sum += experts != nullptr ? t.elements() / experts->count * experts->used : t.elements();
     }
     return sum;
 }
