@@ -53,6 +53,7 @@ struct GgufTensor {
     std::int64_t bytes = 0;    ///< without padding
     std::uint64_t offset = 0;  ///< from the start of the data section of its shard
     int shard = 0;             ///< 0-based
+    std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
 };
 
 /// One file, or a split set after open_gguf(): tensors of all shards that were found, metadata of the first.
@@ -67,6 +68,7 @@ struct GgufFile {
     std::uint64_t header_bytes = 0;  ///< everything before the data section, all shards
     std::uint64_t data_bytes = 0;    ///< data sections of all shards, padding included
     bool truncated = false;          ///< the file ends before its data does
+    int missing_shards = 0;          ///< of a split set
     std::vector<std::string> warnings;
 
     const GgufEntry* find(std::string_view key) const;

@@ -18,6 +18,8 @@ constexpr std::uint64_t kMaxKeyLength = 65535;  // by the specification
 constexpr std::uint64_t kSmallestEntry = 13;    // key length, type, one byte of value
 constexpr std::uint64_t kSmallestTensor = 24;   // name length, dimensions, type, offset
 constexpr int kMaxDimensions = 4;
+// Of a tensor and, in bytes, of a file: far beyond any, and sums and sizes stay below 2^63.
+constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 56;
 
 constexpr std::string_view kTypeNames[] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
                                            "bool", "string", "array", "u64", "i64", "f64"};
@@ -197,10 +199,9 @@ GgufTensor read_tensor(Cursor& in) {
     std::int64_t elements = 1;
     for (std::size_t i = 0; i < dimensions; ++i) {
         const auto d = in.number<std::uint64_t>();
-        const auto most = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-        if (d > most / static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 1)))
+        if (d > kMaxElements / static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 1)))
             throw Error(place, fmt::format("tensor '{}' of {} rows or columns", t.name, d),
-                        "fewer than 2^63 elements");
+                        "at most 2^56 elements");
         t.dims[i] = static_cast<std::int64_t>(d);
         elements *= t.dims[i];
     }
@@ -247,7 +248,6 @@ std::uint64_t read_alignment(const GgufFile& file) {
 /// Tensors lie one after the other, each at the next multiple of the alignment; engines insist on it, and it
 /// catches every shape that was tampered with. Returns the bytes of the data section.
 std::uint64_t check_offsets(const GgufFile& file) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 62;
     std::uint64_t next = 0;
     for (const GgufTensor& t : file.tensors) {
         if (t.offset != next)
@@ -255,7 +255,8 @@ std::uint64_t check_offsets(const GgufFile& file) {
                         fmt::format("{}, where the tensors before it end", next),
                         "the shapes and offsets of the file disagree; it is damaged");
         next += padded(static_cast<std::uint64_t>(t.bytes), file.alignment);
-        if (next > most) throw Error(file.name, "more than 2^62 bytes of tensors", "a file that can exist");
+        if (next > kMaxElements)
+            throw Error(file.name, "more than 2^56 bytes of tensors", "a file that can exist");
     }
     return next;
 }
