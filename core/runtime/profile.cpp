@@ -63,7 +63,6 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.weights_mapped = y["weights_mapped"].as<bool>(false);
     p.output_buffer = y["output_buffer"].as<bool>(false);
     p.compute = y["compute"]["rule"].as<std::string>() == "replay" ? ComputeRule::replay : ComputeRule::family;
-    p.operator_tables = y["compute"]["tables"].as<std::string>("");
     for (const YAML::Node& line : y["repack"]) {
         RepackRule rule{line["isa"].as<std::string>(), {}};
         for (const auto& type : line["formats"])
