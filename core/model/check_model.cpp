@@ -20,14 +20,24 @@ constexpr std::int64_t kMany = std::int64_t{1} << 16;   // heads, head widths, e
 constexpr std::int64_t kLong = std::int64_t{1} << 40;   // tokens
 constexpr std::int64_t kTotal = std::int64_t{1} << 60;  // elements of the model
 
-void check(std::initializer_list<Size> sizes, const std::string& place) {
+/// Where descriptors are checked: errors name the line of a field when its source says it.
+struct Place {
+    const Model& model;
+    const std::string& file;
+    std::string of(const char* field) const {
+        const auto it = model.sources.find(field);
+        return it != model.sources.end() && it->second.rfind(file + ":", 0) == 0 ? it->second : file;
+    }
+};
+
+void check(std::initializer_list<Size> sizes, const Place& place) {
     for (const Size& s : sizes)
         if (s.value < s.least || s.value > s.most)
-            throw Error(place, std::string(s.field) + " = " + std::to_string(s.value),
+            throw Error(place.of(s.field), std::string(s.field) + " = " + std::to_string(s.value),
                         "a number from " + std::to_string(s.least) + " to " + std::to_string(s.most));
 }
 
-void check_attention(const Attention& a, int layer, const std::string& place) {
+void check_attention(const Attention& a, int layer, const Place& place) {
     check({{"heads", a.heads, 1, kMany},
            {"kv_heads", a.kv_heads, 0, kMany},
            {"key_dim", a.key_dim, 1, kMany},
@@ -41,14 +51,14 @@ void check_attention(const Attention& a, int layer, const std::string& place) {
           place);
 }
 
-void check_layer(const Layer& layer, int index, const std::string& place) {
+void check_layer(const Layer& layer, int index, const Place& place) {
     if (layer.attention) check_attention(*layer.attention, index, place);
     if (const auto& r = layer.recurrent)
-        check({{"inner", r->inner, 1, kWide},
-               {"state", r->state, 0, kMany},
+        check({{"recurrent_inner", r->inner, 1, kWide},
+               {"recurrent_state", r->state, 0, kMany},
                {"conv_kernel", r->conv_kernel, 0, kMany},
-               {"heads", r->heads, 0, kMany},
-               {"groups", r->groups, 1, kMany}},
+               {"recurrent_heads", r->heads, 0, kMany},
+               {"recurrent_groups", r->groups, 1, kMany}},
               place);
     if (const auto& f = layer.feed_forward) check({{"width", f->width, 1, kWide}}, place);
     if (const auto& x = layer.experts)
@@ -71,7 +81,8 @@ std::int64_t bounded_elements(const Tensor& t, const std::string& place) {
 
 }  // namespace
 
-void complete_model(Model& m, const std::string& place) {
+void complete_model(Model& m, const std::string& file) {
+    const Place place{m, file};
     const std::int64_t layers = static_cast<std::int64_t>(m.layers.size() + m.encoder.size());
     check({{"layers", layers, 1, kMostLayers},
            {"prediction_layers", static_cast<std::int64_t>(m.prediction_layers.size()), 0, 64},
@@ -102,8 +113,8 @@ void complete_model(Model& m, const std::string& place) {
     }
     generate_tensors(m);
     for (const Tensor& t : m.tensors)
-        if (__builtin_add_overflow(total, bounded_elements(t, place), &total) || total > kTotal)
-            throw Error(place, "more than 2^60 elements in all", "a size that fits a model");
+        if (__builtin_add_overflow(total, bounded_elements(t, file), &total) || total > kTotal)
+            throw Error(file, "more than 2^60 elements in all", "a size that fits a model");
 }
 
 }  // namespace memwall::model
