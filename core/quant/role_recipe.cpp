@@ -212,8 +212,10 @@ std::vector<Format> assign_roles(const Recipe& recipe, const model::Model& model
         Format format = format_for(formats, part, row.traits & kExpertsOnly);
         // Tools leave layers alone that their kernels cannot take.
         if (!fits(format, tensor.dims)) format = formats.rest;
-        if (part != Part::rest)
-            if (const auto wanted = overrides.find(tensor.name)) format = *wanted;
+        if (const auto wanted = part == Part::rest ? std::nullopt : overrides.find(tensor.name)) {
+            tensor_bytes(*wanted, tensor.dims);  // throws when the shape does not suit
+            format = *wanted;
+        }
         result.push_back(format);
     }
     return result;
