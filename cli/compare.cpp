@@ -45,9 +45,8 @@ constexpr std::pair<const char*, Row> kRows[] = {
 };
 
 int run(const Options& o) {
-    runtime::ReplayMemo memo;
     std::vector<Planned> plans;
-    for (const std::string& model : o.deployment.models()) plans.push_back(make_plan(o.deployment.deployment(model), memo));
+    for (const std::string& model : o.deployment.models()) plans.push_back(make_plan(o.deployment.deployment(model)));
     if (o.json) {
         std::vector<std::string> documents;
         for (const Planned& p : plans) documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));

@@ -29,9 +29,8 @@ void names_below(const LedgerItem& item, std::string& list, int depth) {
 }
 
 int run(const Options& o) {
-    runtime::ReplayMemo memo;
-    const Planned p = make_plan(o.deployment.deployment(), memo);
-    const LedgerItem root = plan::explain(p.prepared, p.knobs, p.target, p.plan, memo);
+    const Planned p = make_plan(o.deployment.deployment());
+    const LedgerItem root = plan::explain(p.prepared, p.knobs, p.target, p.plan);
     const LedgerItem* item = o.item.empty() ? &root : plan::find_item(root, o.item);
     if (!item) {
         std::string list;

@@ -26,13 +26,12 @@ int verdict_status(const Options& o, plan::Verdict verdict) {
 }
 
 int run(const Options& o) {
-    runtime::ReplayMemo memo;
-    const Planned p = make_plan(o.deployment.deployment(), memo);
+    const Planned p = make_plan(o.deployment.deployment());
     if (!o.emit.empty()) {
         std::cout << view::engine_flags(o.emit, p.prepared, p.knobs, p.target) << "\n";
     } else if (o.json) {
         LedgerItem ledger;
-        if (o.ledger) ledger = plan::explain(p.prepared, p.knobs, p.target, p.plan, memo);
+        if (o.ledger) ledger = plan::explain(p.prepared, p.knobs, p.target, p.plan);
         std::cout << view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice, o.ledger ? &ledger : nullptr);
     } else {
         std::cout << view::plan_text(p.prepared, p.knobs, p.target, p.plan, p.advice, colour_output(), static_cast<std::size_t>(terminal_width()));

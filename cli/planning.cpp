@@ -18,18 +18,18 @@ void apply_device_what_ifs(device::Device& device, const std::vector<std::string
 }
 
 /// The most layers on the card that still fit; a plan that fits nowhere keeps none there.
-void place_automatically(Planned& p, runtime::ReplayMemo& memo) {
+void place_automatically(Planned& p) {
     const plan::Deployment& d = p.prepared.deployment;
     if (!p.target.discrete || (d.gpu_layers != "auto" && d.offload != "auto")) return;
     for (std::int64_t n = static_cast<std::int64_t>(p.prepared.model.layers.size()) + 1; n >= 0; --n) {
         p.knobs.gpu_layers = n;
-        if (plan::evaluate(p.prepared, p.knobs, p.target, memo).verdict == plan::Verdict::fits) return;
+        if (plan::evaluate(p.prepared, p.knobs, p.target).verdict == plan::Verdict::fits) return;
     }
 }
 
 }  // namespace
 
-Planned make_plan(const plan::Deployment& deployment, runtime::ReplayMemo& memo) {
+Planned make_plan(const plan::Deployment& deployment) {
     Planned p;
     model::OpenedModel opened = model::open_model(deployment.model);
     device::Device device = devices::resolve_device(deployment.device, "--device");
@@ -37,9 +37,9 @@ Planned make_plan(const plan::Deployment& deployment, runtime::ReplayMemo& memo)
     p.prepared = plan::prepare(std::move(opened.model), deployment, [](const std::string& name) { return model::open_model(name).model; });
     p.target = plan::aim(p.prepared, std::move(device));
     p.knobs = plan::resolve_knobs(p.prepared, p.target);
-    place_automatically(p, memo);
-    p.plan = plan::evaluate(p.prepared, p.knobs, p.target, memo);
-    p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan, memo);
+    place_automatically(p);
+    p.plan = plan::evaluate(p.prepared, p.knobs, p.target);
+    p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan);
     return p;
 }
 

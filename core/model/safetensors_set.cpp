@@ -150,9 +150,6 @@ SafetensorsSet read_shards(const fs::path& folder, const std::vector<std::string
         else
             set.missing_shards.push_back(name);
     }
-    if (set.files.empty())
-        throw Error(place, fmt::format("none of its {} shards is there", names.size()),
-                    fmt::format("{} in the same folder", names.empty() ? "a shard" : names.front()));
     return set;
 }
 
@@ -210,14 +207,12 @@ SafetensorsSet read_without_index(const fs::path& path) {
 
 void warn_of_gaps(SafetensorsSet& set, const std::string& path) {
     if (!set.missing_shards.empty())
-        set.warnings.push_back(
-            fmt::format("{}: {} of {} shards are missing ({}{}); {}", path, set.missing_shards.size(),
-                        set.missing_shards.size() + set.files.size(), set.missing_shards.front(),
-                        set.missing_shards.size() > 1 ? ", ..." : "",
-                        set.missing_shard_bytes > 0
-                            ? fmt::format("their {} bytes are counted from the index's total_size",
-                                          set.missing_shard_bytes)
-                            : "their size is unknown and not counted"));
+        set.warnings.push_back(fmt::format(
+            "{}: {} of {} shards are missing ({}{}); {}", path, set.missing_shards.size(),
+            set.missing_shards.size() + set.files.size(), set.missing_shards.front(),
+            set.missing_shards.size() > 1 ? ", ..." : "",
+            set.missing_shard_bytes > 0 ? fmt::format("by its total_size they hold {} bytes", set.missing_shard_bytes)
+                                        : "their size is unknown"));
     for (const SafetensorsFile& f : set.files)
         if (f.missing_bytes > 0)
             set.warnings.push_back(

@@ -33,8 +33,8 @@ struct SafetensorsSet {
 };
 
 /// `path` is a file, any shard of a set ("model-00002-of-00003.safetensors"), or an index. All headers of the
-/// set are read; shards that are not there give a warning. Throws Error when no file of the set is there or
-/// one is malformed.
+/// set are read; shards that are not there, all of them even, give a warning. Throws Error when a file is
+/// malformed.
 SafetensorsSet read_safetensors_set(const std::string& path);
 
 }  // namespace memwall::model

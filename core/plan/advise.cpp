@@ -21,8 +21,8 @@ struct Trial {
     Bytes budget;
 };
 
-Trial attempt(const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo) {
-    const Plan plan = evaluate(p, k, t, memo);
+Trial attempt(const Prepared& p, const Knobs& k, const Target& t) {
+    const Plan plan = evaluate(p, k, t);
     return {k, plan.verdict == Verdict::fits, plan.memory.pools[plan.memory.deciding_pool].needed, plan.memory.budget};
 }
 
@@ -57,7 +57,7 @@ void suggest_context(Advice& a, const Knobs& k) {
     a.suggestions.push_back({"--context", fmt::format("{}", k.context), fmt::format("{}", most / step * step), ""});
 }
 
-void suggest_kv(Advice& a, const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo) {
+void suggest_kv(Advice& a, const Prepared& p, const Knobs& k, const Target& t) {
     for (const std::string& name : p.runtime.profile->kv_types) {
         const auto type = quant::parse_kv_type(name);
         if (!type || *type == k.kv_k) continue;
@@ -65,7 +65,7 @@ void suggest_kv(Advice& a, const Prepared& p, const Knobs& k, const Target& t, r
         trial.kv_k = trial.kv_v = *type;
         if (!trial.flash_attention && type->block_len > 1) continue;
         try {
-            const Trial r = attempt(p, trial, t, memo);
+            const Trial r = attempt(p, trial, t);
             if (r.fits) {
                 a.suggestions.push_back({"--kv", std::string(k.kv_k.name), name, effect(r)});
                 return;  // types are listed from fine to coarse: the first that fits is the smallest change
@@ -76,21 +76,21 @@ void suggest_kv(Advice& a, const Prepared& p, const Knobs& k, const Target& t, r
     }
 }
 
-void suggest_number(Advice& a, const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo, const char* option,
+void suggest_number(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const char* option,
                     std::int64_t Knobs::*field, std::int64_t least, std::int64_t most) {
     const std::int64_t n = largest(least, most, [&](std::int64_t value) {
         Knobs trial = k;
         trial.*field = value;
-        return attempt(p, trial, t, memo).fits;
+        return attempt(p, trial, t).fits;
     });
     if (n < least) return;
     Knobs trial = k;
     trial.*field = n;
     const std::string from = k.*field < 0 ? "all" : fmt::format("{}", k.*field);
-    a.suggestions.push_back({option, from, fmt::format("{}", n), effect(attempt(p, trial, t, memo))});
+    a.suggestions.push_back({option, from, fmt::format("{}", n), effect(attempt(p, trial, t))});
 }
 
-void suggest_engine(Advice& a, const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo) {
+void suggest_engine(Advice& a, const Prepared& p, const Knobs& k, const Target& t) {
     struct Change {
         const char* to;
         bool applies;
@@ -104,12 +104,12 @@ void suggest_engine(Advice& a, const Prepared& p, const Knobs& k, const Target& 
         if (!c.applies) continue;
         Knobs trial = k;
         c.make(trial);
-        const Trial r = attempt(p, trial, t, memo);
+        const Trial r = attempt(p, trial, t);
         if (r.fits) a.suggestions.push_back({"--runtime-option", "", c.to, effect(r)});
     }
 }
 
-void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo) {
+void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& t) {
     if (p.recipe_from_file && p.deployment.model.empty()) return;
     struct Candidate {
         std::string name;
@@ -136,7 +136,7 @@ void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& 
         if (c.bytes > a.weights_limit.value) continue;
         const Prepared other = prepare(p.model, d);
         const Target aimed = aim(other, t.device);
-        const Trial r = attempt(other, k, aimed, memo);
+        const Trial r = attempt(other, k, aimed);
         if (!r.fits) continue;
         a.suggestions.push_back({"--quant", p.recipe, c.name, effect(r)});
         return;
@@ -163,8 +163,8 @@ void warn(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const P
 
 }  // namespace
 
-std::int64_t max_context_tokens(const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo, std::int64_t limit) {
-    return largest(1, limit, [&](std::int64_t context) { return attempt(p, with_context(k, context), t, memo).fits; });
+std::int64_t max_context_tokens(const Prepared& p, const Knobs& k, const Target& t, std::int64_t limit) {
+    return largest(1, limit, [&](std::int64_t context) { return attempt(p, with_context(k, context), t).fits; });
 }
 
 std::int64_t kv_exceeds_weights_at_tokens(const Prepared& p, const Knobs& k) {
@@ -199,7 +199,7 @@ std::string reason_text(const Prepared& p, const Knobs& k, const Target& t, cons
     }
 }
 
-Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan, runtime::ReplayMemo& memo) {
+Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     Advice a;
     a.reason = reason_text(p, k, t, plan);
     warn(a, p, k, t, plan);
@@ -207,7 +207,7 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
     if (plan.verdict == Verdict::unsupported || plan.reason == Reason::pool_size_unknown) return a;
 
     const std::int64_t limit = p.model.trained_context > 0 ? p.model.trained_context : std::max<std::int64_t>(k.context, 1 << 20);
-    a.max_context_tokens = max_context_tokens(p, k, t, memo, limit);
+    a.max_context_tokens = max_context_tokens(p, k, t, limit);
     a.max_context_is_trained = a.max_context_tokens == p.model.trained_context;
     if (plan.verdict == Verdict::fits) return a;
 
@@ -216,14 +216,14 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
     suggest_context(a, k);
     if (!a.suggestions.empty()) {
         auto& first = a.suggestions.front();
-        first.effect = effect(attempt(p, with_context(k, parse_count(first.to, "")), t, memo));
+        first.effect = effect(attempt(p, with_context(k, parse_count(first.to, "")), t));
     }
-    suggest_kv(a, p, k, t, memo);
-    suggest_engine(a, p, k, t, memo);
-    if (k.sequences > 1) suggest_number(a, p, k, t, memo, "--sequences", &Knobs::sequences, 1, k.sequences - 1);
-    if (k.ubatch > 64) suggest_number(a, p, k, t, memo, "--ubatch", &Knobs::ubatch, 64, k.ubatch / 2);
-    if (t.discrete) suggest_number(a, p, k, t, memo, "--gpu-layers", &Knobs::gpu_layers, 0, static_cast<std::int64_t>(p.model.layers.size()));
-    suggest_recipe(a, p, k, t, memo);
+    suggest_kv(a, p, k, t);
+    suggest_engine(a, p, k, t);
+    if (k.sequences > 1) suggest_number(a, p, k, t, "--sequences", &Knobs::sequences, 1, k.sequences - 1);
+    if (k.ubatch > 64) suggest_number(a, p, k, t, "--ubatch", &Knobs::ubatch, 64, k.ubatch / 2);
+    if (t.discrete) suggest_number(a, p, k, t, "--gpu-layers", &Knobs::gpu_layers, 0, static_cast<std::int64_t>(p.model.layers.size()));
+    suggest_recipe(a, p, k, t);
     return a;
 }
 

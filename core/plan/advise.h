@@ -31,8 +31,7 @@ struct Advice {
 };
 
 /// Largest context per sequence whose verdict is `fits`, up to `limit` tokens; the verdict is monotone in it.
-std::int64_t max_context_tokens(const Prepared& prepared, const Knobs& knobs, const Target& target,
-                                runtime::ReplayMemo& memo, std::int64_t limit);
+std::int64_t max_context_tokens(const Prepared& prepared, const Knobs& knobs, const Target& target, std::int64_t limit);
 
 /// The smallest context at which cache and state outgrow the weights; 0 if that never happens.
 std::int64_t kv_exceeds_weights_at_tokens(const Prepared& prepared, const Knobs& knobs);
@@ -40,6 +39,6 @@ std::int64_t kv_exceeds_weights_at_tokens(const Prepared& prepared, const Knobs&
 std::string reason_text(const Prepared& prepared, const Knobs& knobs, const Target& target, const Plan& plan);
 
 /// Everything above for one plan. `prepared` is prepared anew for other recipes through its own deployment.
-Advice advise(const Prepared& prepared, const Knobs& knobs, const Target& target, const Plan& plan, runtime::ReplayMemo& memo);
+Advice advise(const Prepared& prepared, const Knobs& knobs, const Target& target, const Plan& plan);
 
 }  // namespace memwall::plan

@@ -24,17 +24,19 @@ Interval<Bytes> sum(const Items& items) {
 std::size_t at(Item item) { return static_cast<std::size_t>(item); }
 
 /// Buffers that a runtime without operator tables may make, from the structure of the widest layer.
-Interval<Bytes> compute_buffer_of(const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo, Bytes& untouched) {
+Interval<Bytes> compute_buffer_of(const Prepared& p, const Knobs& k, const Target& t, Bytes& untouched) {
     const runtime::Profile& profile = *p.runtime.profile;
     const runtime::EngineSettings settings = engine_settings(k);
     untouched = Bytes(0);
     if (profile.compute == runtime::ComputeRule::family) return runtime::family_buffer(p.engine_model, settings);
-    const runtime::ReplayResult r = memo.find_or_replay(*p.tables, p.engine_model, settings, p.runtime.release_known);
-    untouched = r.untouched;
-    if (t.processor == device::ProcessorKind::cpu) return r.bytes;
+    const auto r = p.replay->at(settings);
+    if (t.processor == device::ProcessorKind::cpu) {
+        untouched = r->bytes.central - r->touched;
+        return r->bytes;
+    }
     // Other backends run the same operators with their own alignment, order and copies: logs of 33 GPU runs lay
     // within [-8 %, +2.3 %] of a replay with placement; without placement the range is wider.
-    return scaled(r.bytes, 0.85, 1.0, 1.25, "replayed for a CPU; GPU placement not replayed");
+    return scaled(r->bytes, 0.85, 1.0, 1.25, "replayed for a CPU; GPU placement not replayed");
 }
 
 Interval<Bytes> overhead(const Prepared& p) {
@@ -92,7 +94,7 @@ void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, Bytes
 
 }  // namespace
 
-Plan evaluate(const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo) {
+Plan evaluate(const Prepared& p, const Knobs& k, const Target& t) {
     Plan plan;
     Memory& m = plan.memory;
     for (auto& i : m.items) i = exact(Bytes(0));
@@ -125,11 +127,11 @@ Plan evaluate(const Prepared& p, const Knobs& k, const Target& t, runtime::Repla
     }
 
     Bytes untouched;
-    here[at(Item::compute_buffer)] = compute_buffer_of(p, k, t, memo, untouched);
+    here[at(Item::compute_buffer)] = compute_buffer_of(p, k, t, untouched);
     if (t.processor != device::ProcessorKind::cpu) {
         untouched = Bytes(0);
         if (p.runtime.profile->compute == runtime::ComputeRule::replay)
-            host[at(Item::compute_buffer)] += exact(runtime::host_input_bytes(p.engine_model, runtime::resolve_cells(p.engine_model, engine_settings(k), p.tables->cell_rules())));
+            host[at(Item::compute_buffer)] += exact(runtime::host_input_bytes(p.engine_model, p.replay->model().cells(engine_settings(k))));
     }
     if (p.runtime.profile->output_buffer && !p.model.embedder)
         host[at(Item::output_buffer)] = exact(Bytes(4 * p.model.vocabulary * k.sequences));
@@ -149,7 +151,7 @@ Plan evaluate(const Prepared& p, const Knobs& k, const Target& t, runtime::Repla
         Knobs dk = k;
         dk.gpu_layers = -1;
         dk.outputs_max = 0;
-        const Plan draft = evaluate(*p.draft, dk, *t.draft, memo);
+        const Plan draft = evaluate(*p.draft, dk, *t.draft);
         add_draft(m, draft);
         mapped += draft.memory.file_backed.central;
     }

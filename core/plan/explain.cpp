@@ -144,14 +144,14 @@ struct Ledger {
         return item;
     }
 
-    LedgerItem compute(runtime::ReplayMemo& memo) const;
+    LedgerItem compute() const;
 
     LedgerItem simple(Item i, std::string formula, std::vector<LedgerInput> inputs = {}) const {
         return leaf(std::string(item_name(i)), real(term(i)), Unit::bytes, std::move(formula), std::move(inputs));
     }
 };
 
-LedgerItem Ledger::compute(runtime::ReplayMemo& memo) const {
+LedgerItem Ledger::compute() const {
     LedgerItem item = simple(Item::compute_buffer, "");
     if (p.runtime.profile->compute == runtime::ComputeRule::family) {
         item.formula = "closed form of the widest layer of the family: nobody measured this runtime";
@@ -159,14 +159,16 @@ LedgerItem Ledger::compute(runtime::ReplayMemo& memo) const {
     }
     item.formula = fmt::format("largest extent of the arena when the allocator of {} is replayed over its operators", runtime());
     item.inputs = {option("ubatch", count_text(k.ubatch)), option("flash-attention", k.flash_attention ? "on" : "off")};
-    for (const runtime::LiveShare& share : memo.at_peak(*p.tables, p.engine_model, engine_settings(k)))
-        item.inputs.push_back({share.name, bytes_text(share.bytes), "live when the arena was fullest"});
+    std::map<runtime::Part, Bytes> parts;
+    for (const runtime::LiveTensor& x : p.replay->at(engine_settings(k))->at_peak) parts[x.part] += x.bytes;
+    for (const auto& [part, bytes] : parts)
+        item.inputs.push_back({std::string(runtime::part_name(part)), bytes_text(bytes), "live when the arena was fullest"});
     return item;
 }
 
 }  // namespace
 
-LedgerItem explain(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan, runtime::ReplayMemo& memo) {
+LedgerItem explain(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     const Ledger l{p, k, t, plan};
     LedgerItem root = leaf("plan", real(plan.memory.total), Unit::bytes, "memory and speed of this configuration");
     LedgerItem memory = leaf("memory", real(plan.memory.total), Unit::bytes, "");
@@ -176,7 +178,7 @@ LedgerItem explain(const Prepared& p, const Knobs& k, const Target& t, const Pla
     add(Item::weights, l.weights());
     add(Item::kv_cache, l.kv_cache());
     add(Item::recurrent_state, l.recurrent());
-    add(Item::compute_buffer, l.compute(memo));
+    add(Item::compute_buffer, l.compute());
     add(Item::output_buffer, l.simple(Item::output_buffer, "sequences x vocabulary x 4 bytes", {l.option("sequences", count_text(k.sequences)), l.field("vocabulary", p.model.vocabulary)}));
     add(Item::repacked, l.simple(Item::repacked, "a rearranged copy of every matrix whose format the CPU's kernels want in another order",
                                  {{"instruction set", p.runtime.profile->name, std::string(t.repack_basis)}}));

@@ -39,12 +39,12 @@ memory::KvCells kv_cells(const Prepared& p, const Knobs& k) {
     c.streams = k.sequences;
     switch (profile.kv_layout) {
         case runtime::KvLayout::cells: {
-            const runtime::EngineCells e = runtime::resolve_cells(p.engine_model, engine_settings(k), p.tables->cell_rules());
+            const runtime::EngineCells e = p.replay->model().cells(engine_settings(k));
             c.full = e.cells;
             c.streams = e.streams;
             c.window_multiple = k.kv_unified ? k.sequences : 1;
             c.window_extra = std::min({k.ubatch, k.batch, engine_settings(k).n_ctx});
-            c.padding = p.tables->cell_rules().padding;
+            c.padding = runtime::operator_tables(p.runtime.release).cell_rules().padding;
             c.windows_full = k.swa_full;
             break;
         }

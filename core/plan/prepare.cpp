@@ -14,7 +14,8 @@ namespace memwall::plan {
 namespace {
 
 /// The model as the engine sees it: windows it ignores are gone; tensors stay with the original.
-model::Model engine_view(const model::Model& model, const runtime::Profile& profile, const runtime::OperatorTables* tables) {
+model::Model engine_view(const model::Model& model, const runtime::Profile& profile,
+                          const runtime::OperatorTables* tables) {
     model::Model view = model;
     view.tensors.clear();
     const bool honoured = profile.windows && (!tables || tables->cell_rules().honours_windows(model.architecture));
@@ -106,9 +107,11 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     p.deployment.quant = p.recipe_from_file ? "" : p.recipe;
 
     p.model = std::move(model);
-    if (!profile.operator_tables.empty()) p.tables = &runtime::operator_tables(profile.release);
-    p.engine_model = engine_view(p.model, profile, p.tables);
+    const runtime::OperatorTables* tables =
+        profile.compute == runtime::ComputeRule::replay ? &runtime::operator_tables(p.runtime.release) : nullptr;
+    p.engine_model = engine_view(p.model, profile, tables);
     force_window(p.engine_model, deployment.window, deployment.sinks);
+    if (tables) p.replay = std::make_shared<runtime::ComputeBufferMemo>(runtime::ReplayModel(*tables, p.engine_model, p.runtime.release));
     p.weights = memory::weigh(p.model, p.formats);
     p.kv_groups = memory::kv_groups(p.engine_model, profile.latent_cache);
     p.layer_kv_group = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);

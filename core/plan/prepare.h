@@ -12,8 +12,8 @@
 #include "core/plan/deployment.h"
 #include "core/plan/plan.h"
 #include "core/quant/recipe.h"
+#include "core/runtime/compute_buffer.h"
 #include "core/runtime/profile.h"
-#include "core/runtime/replay_memo.h"
 #include "core/speed/decode.h"
 #include "core/speed/machine.h"
 #include "core/speed/workload.h"
@@ -52,7 +52,7 @@ struct Prepared {
     std::vector<int> layer_kv_group;   ///< index into kv_groups for each layer, -1 = owns no cache
     Bytes recurrent_per_sequence;
     std::vector<Bytes> layer_state;    ///< of one sequence, by layer; adds up to recurrent_per_sequence
-    const runtime::OperatorTables* tables = nullptr;  ///< of the runtime; nullptr when it has none
+    std::shared_ptr<runtime::ComputeBufferMemo> replay;  ///< of engine_model; null when the runtime has no operator tables
     Bytes projector, adapter;
     std::int64_t tokens_per_image = 0;
     speed::Workload workload;
@@ -87,7 +87,7 @@ Target aim(const Prepared& prepared, device::Device device);
 /// Throws Error for values that contradict each other or the runtime.
 Knobs resolve_knobs(const Prepared& prepared, const Target& target);
 
-/// The only place where numbers are computed. Microseconds; `memo` keeps replays between calls.
-Plan evaluate(const Prepared& prepared, const Knobs& knobs, const Target& target, runtime::ReplayMemo& memo);
+/// The only place where numbers are computed. Microseconds once a replay is known, thread-safe.
+Plan evaluate(const Prepared& prepared, const Knobs& knobs, const Target& target);
 
 }  // namespace memwall::plan

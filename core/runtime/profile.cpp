@@ -50,8 +50,10 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.kv_types = texts(y["kv_types"]);
     p.processors = texts(y["processors"]);
     p.gpu_classes = texts(y["gpu_classes"]);
-    p.prompt_chunk = y["npu"]["prompt_chunk"].as<int>(0);
-    p.routes_experts_on_npu = y["npu"]["routes_experts"].as<bool>(true);
+    if (const YAML::Node npu = y["npu"]) {
+        p.prompt_chunk = npu["prompt_chunk"].as<int>(0);
+        p.routes_experts_on_npu = npu["routes_experts"].as<bool>(true);
+    }
     p.default_batch = y["default_batch"].as<std::int64_t>();
     p.default_ubatch = y["default_ubatch"].as<std::int64_t>();
     const YAML::Node kv = y["kv"];
@@ -63,7 +65,6 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.weights_mapped = y["weights_mapped"].as<bool>(false);
     p.output_buffer = y["output_buffer"].as<bool>(false);
     p.compute = y["compute"]["rule"].as<std::string>() == "replay" ? ComputeRule::replay : ComputeRule::family;
-    p.operator_tables = y["compute"]["tables"].as<std::string>("");
     for (const YAML::Node& line : y["repack"]) {
         RepackRule rule{line["isa"].as<std::string>(), {}};
         for (const auto& type : line["formats"])

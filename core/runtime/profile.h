@@ -66,7 +66,6 @@ struct Profile {
     std::vector<RepackRule> repack;
     bool output_buffer = false;         ///< sequences x vocabulary x 4 bytes of logits
     ComputeRule compute = ComputeRule::family;
-    std::string operator_tables;        ///< embedded file of the replay
 
     Allowance process;                  ///< runtime, libraries, tokenizer: resident beyond the buffers
     Interval<Bytes> context_overhead;   ///< made with a context, beyond its buffers

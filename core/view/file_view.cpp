@@ -14,27 +14,27 @@
 namespace memwall::view {
 namespace {
 
+constexpr std::size_t kLongestText = 60;
+
+struct ValueText {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(std::int64_t n) const { return fmt::format("{}", n); }
+    std::string operator()(double x) const { return fmt::format("{:g}", x); }
+    std::string operator()(const std::string& s) const {
+        std::string line = s.substr(0, kLongestText);
+        for (char& c : line)
+            if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+        return line + (s.size() > kLongestText ? " ..." : "");
+    }
+    template <class T>
+    std::string operator()(const std::vector<T>& a) const {
+        const std::size_t n = std::min<std::size_t>(a.size(), model::GgufValue::kShownElements);
+        return fmt::format("{}{}", fmt::join(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), " "), n < a.size() ? " ..." : "");
+    }
+};
+
 std::string value_text(const model::GgufValue& v) {
-    constexpr std::size_t kLongest = 60;
-    struct Text {
-        std::string operator()(std::monostate) const { return ""; }
-        std::string operator()(std::int64_t n) const { return fmt::format("{}", n); }
-        std::string operator()(double x) const { return fmt::format("{:g}", x); }
-        std::string operator()(const std::string& s) const {
-            std::string line = s.substr(0, kLongest);
-            for (char& c : line)
-                if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-            return line + (s.size() > kLongest ? " ..." : "");
-        }
-        std::string operator()(const std::vector<std::int64_t>& a) const { return list(a); }
-        std::string operator()(const std::vector<double>& a) const { return list(a); }
-        template <class T>
-        static std::string list(const std::vector<T>& a) {
-            const std::size_t n = std::min<std::size_t>(a.size(), model::GgufValue::kShownElements);
-            return fmt::format("{}{}", fmt::join(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), " "), n < a.size() ? " ..." : "");
-        }
-    };
-    const std::string text = std::visit(Text{}, v.value);
+    const std::string text = std::visit(ValueText{}, v.value);
     if (v.type == model::GgufType::boolean) return text == "0" ? "false" : "true";
     if (v.type != model::GgufType::array) return text;
     return fmt::format("{} {}s{}{}", count_text(static_cast<std::int64_t>(v.count)), model::gguf_type_name(v.element), text.empty() ? "" : ": ", text);

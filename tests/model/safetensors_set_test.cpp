@@ -60,8 +60,7 @@ TEST_CASE("a missing shard is counted from the index and named", "[safetensors]"
 
     for (int i = 1; i <= 3; ++i)
         std::filesystem::remove(folder.path() / ("model-0000" + std::to_string(i) + "-of-00003.safetensors"));
-    CHECK_THROWS_WITH(read_safetensors_set(folder / "model.safetensors.index.json"),
-                      Catch::Contains("none of its 3 shards is there"));
+    CHECK(read_safetensors_set(folder / "model.safetensors.index.json").files.empty());
 }
 
 TEST_CASE("an index and its shards are held against each other", "[safetensors]") {
