@@ -45,7 +45,8 @@ class DeploymentOptions {
     void allow_many_models() { many_ = true; }
 
   private:
-    std::vector<std::string> models_;
+    std::string model_;
+    std::vector<std::string> models_;  // with allow_many_models()
     bool many_ = false;
     std::vector<std::vector<std::string>> values_;  // parallel to plan::options()
 };

@@ -29,9 +29,11 @@ void place_automatically(Planned& p) {
 
 }  // namespace
 
-Planned make_plan(const plan::Deployment& deployment) {
+Planned make_plan(const plan::Deployment& stated) {
     Planned p;
+    plan::Deployment deployment = stated;
     model::OpenedModel opened = model::open_model(deployment.model);
+    if (deployment.quant.empty() && !opened.model.tensors_from_file) deployment.quant = opened.recipe_hint;
     device::Device device = devices::resolve_device(deployment.device, "--device");
     apply_device_what_ifs(device, deployment.set);
     p.prepared = plan::prepare(std::move(opened.model), deployment, [](const std::string& name) { return model::open_model(name).model; });

@@ -11,7 +11,7 @@
 namespace memwall::plan {
 namespace {
 
-constexpr std::int64_t kEndless = std::int64_t{1} << 40;
+constexpr std::int64_t kEndless = std::int64_t{1} << 31;  // engines count cells in 32 bits
 
 /// Whether the knobs fit, and how tightly.
 struct Trial {

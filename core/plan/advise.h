@@ -23,7 +23,7 @@ struct Warning {
 struct Advice {
     std::int64_t max_context_tokens = 0;              ///< per sequence, at most the trained context; 0 = none fits
     bool max_context_is_trained = false;              ///< the model's training ends it, not the memory
-    std::int64_t kv_exceeds_weights_at_tokens = 0;    ///< per sequence; 0 = never (below 2^40 tokens)
+    std::int64_t kv_exceeds_weights_at_tokens = 0;    ///< per sequence; 0 = never (below 2^31 tokens)
     std::vector<Suggestion> suggestions;              ///< smallest change first; empty when the plan fits
     std::vector<Warning> warnings;
     std::string reason;                               ///< the verdict in words, one line

@@ -39,7 +39,12 @@ struct Ledger {
 
     const Interval<Bytes>& term(Item item) const { return plan.memory.items[static_cast<std::size_t>(item)]; }
     std::string runtime() const { return p.runtime.profile->name + (p.runtime.release.empty() ? "" : " " + p.runtime.release); }
-    LedgerInput field(const char* name, std::int64_t value) const { return {name, count_text(value), p.model.source(name)}; }
+    LedgerInput field(const char* name, std::int64_t value) const { return {name, count_text(value), origin(name)}; }
+    /// Readers note head_dim once where it gives both widths.
+    const std::string& origin(const std::string& name) const {
+        const bool width = name == "key_dim" || name == "value_dim";
+        return p.model.source(width && !p.model.sources.count(name) && p.model.sources.count("head_dim") ? "head_dim" : name);
+    }
     LedgerInput option(const char* name, const std::string& value) const { return {name, value, fmt::format("option --{}", name)}; }
 
     LedgerItem weights() const {
@@ -63,6 +68,7 @@ struct Ledger {
             c.value = real(Interval<Bytes>::exact(Bytes(total)));
             w.children.push_back(std::move(c));
         }
+        if (p.output_copy.value > 0) w.children.push_back(bytes_leaf("stored_output_copy", p.output_copy, "the exporter stores a tied output apart, in its own format"));
         if (term(Item::weights).central > p.weights.total.central)
             w.children.push_back(bytes_leaf("second_copy_of_tied_output", term(Item::weights).central - p.weights.total.central,
                                             "the host keeps the table for look-ups, the card a copy for logits"));
@@ -72,7 +78,7 @@ struct Ledger {
     LedgerItem kv_cache() const {
         LedgerItem kv = leaf("kv_cache", real(term(Item::kv_cache)), Unit::bytes, "");
         const memory::KvCells cells = kv_cells(p, k);
-        int n = 0;
+        std::map<std::string, int> kinds;
         for (const memory::KvGroup& g : p.kv_groups) {
             const bool latent = g.value_dim == 0;
             std::vector<LedgerInput> in{field("layers", g.layers)};
@@ -91,7 +97,7 @@ struct Ledger {
             in.push_back(row("K row", k.kv_k, g.kv_heads, g.key_dim));
             if (!latent) in.push_back(row("V row", k.kv_v, g.kv_heads, g.value_dim));
             const std::string kind = g.fixed_cells > 0 ? "cross_attention" : g.window > 0 ? "windowed_layers" : latent ? "latent_layers" : "full_layers";
-            kv.children.push_back(bytes_leaf(n++ == 0 ? kind : fmt::format("{}_{}", kind, n), memory::layer_kv_bytes(g, cells, k.kv_k, k.kv_v) * g.layers,
+            kv.children.push_back(bytes_leaf(++kinds[kind] == 1 ? kind : fmt::format("{}_{}", kind, kinds[kind]), memory::layer_kv_bytes(g, cells, k.kv_k, k.kv_v) * g.layers,
                                              latent ? "layers x streams x cells x latent row" : "layers x streams x cells x (K row + V row)", std::move(in)));
         }
         return kv;

@@ -148,7 +148,7 @@ constexpr Option kOptions[] = {
     {"draft", kSpec, "MODEL[:RECIPE]", "draft model for speculative decoding", false, set_text<&D::draft>, get_text<&D::draft>},
     {"draft-tokens", kSpec, "N", "tokens drafted a round (4)", false, set_number<&D::draft_tokens, 1>, get_draft_tokens},
     {"acceptance", kSpec, "P", "share of drafted tokens accepted, 0 to 1 (by evidence)", false, set_acceptance, get_acceptance},
-    {"projector", kSpec, "FILE|none", "vision or audio projector file (the model's own if it has one)", false, set_text<&D::projector>, get_text<&D::projector>},
+    {"projector", kSpec, "FILE|none", "vision or audio projector file (with --images the model's own)", false, set_text<&D::projector>, get_text<&D::projector>},
     {"images", kSpec, "N", "images in the prompt (0)", false, set_number<&D::images, 0>, get_number<&D::images>},
     {"lora", kSpec, "FILE|SIZE", "adapter loaded beside the model", false, set_text<&D::lora>, get_text<&D::lora>},
     {"reserve", kLimits, "SIZE", "memory to leave for others (0)", false, set_reserve, get_reserve},

@@ -46,6 +46,7 @@ struct Prepared {
     std::vector<quant::Format> formats;
     std::string recipe;                ///< name of the recipe in use
     bool recipe_from_file = false;
+    Bytes output_copy;                 ///< a tied output that the recipe's exporter stores apart; in weights.total
     runtime::Selected runtime;
     memory::Weights weights;
     std::vector<memory::KvGroup> kv_groups;
@@ -69,6 +70,7 @@ struct Target {
     Bytes repacked;                           ///< copies this CPU makes at load
     bool repacked_uncertain = false;          ///< instruction set unknown: none to all
     std::string_view repack_basis = kExact;
+    bool measured_isa = true;                 ///< a CPU of the kind the runtime's buffers were measured on
     bool discrete = false;                    ///< the processor has memory of its own
     Bytes reserve, budget_override;
     Bytes largest_allocation;                 ///< limit of one buffer on the processor; 0 = none known

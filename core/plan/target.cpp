@@ -63,10 +63,10 @@ void find_copies(Target& t, const Prepared& p, const Processor& cpu, const std::
     std::vector<std::string> isa = cpu.isa;
     if (!isa_option.empty()) isa = {isa_option};
     const runtime::Profile& profile = *p.runtime.profile;
+    t.measured_isa = std::any_of(isa.begin(), isa.end(), [&](const std::string& name) { return holds(profile.measured_isa, name); });
     if (const runtime::RepackRule* rule = memory::repack_rule(profile, isa)) {
         t.repacked = memory::repacked_bytes(p.model, p.formats, *rule);
-        const bool measured = rule->isa.starts_with("avx512");
-        t.repack_basis = measured ? kExact : "rule read from the engine's source for this instruction set, not measured";
+        t.repack_basis = holds(profile.measured_isa, rule->isa) ? kExact : "rule read from the engine's source for this instruction set, not measured";
     } else if (isa.empty()) {
         // Instruction set unknown: none to the largest set of copies any rule makes.
         for (const runtime::RepackRule& r : profile.repack) t.repacked = std::max(t.repacked, memory::repacked_bytes(p.model, p.formats, r));

@@ -64,6 +64,7 @@ struct Profile {
 
     bool weights_mapped = false;        ///< weights are clean file pages (mmap)
     std::vector<RepackRule> repack;
+    std::vector<std::string> measured_isa;  ///< CPUs with one of these are what the numbers were measured on
     bool output_buffer = false;         ///< sequences x vocabulary x 4 bytes of logits
     ComputeRule compute = ComputeRule::family;
 

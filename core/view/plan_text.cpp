@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/size_text.h"
 #include "core/view/quantity_text.h"
@@ -11,7 +12,7 @@
 namespace memwall::view {
 namespace {
 
-constexpr std::size_t kLabel = 20, kValue = 12, kBar = 24;
+constexpr std::size_t kLabel = 20, kValue = 11, kBar = 20;
 
 struct Screen {
     bool colour;
@@ -20,6 +21,9 @@ struct Screen {
 
     void line(const std::string& text = "") { out += text + "\n"; }
     void head(const std::string& text) { line("\n" + styled(text, Style::bold, colour)); }
+    void dim_note(std::string_view lead, std::string_view text) {
+        for (const std::string& part : wrapped(std::string(lead) + std::string(text), width - 4)) line("    " + styled(part, Style::dim, colour));
+    }
     /// A note, wrapped and indented.
     void note(std::string_view lead, std::string_view text) {
         bool first = true;
@@ -47,16 +51,12 @@ std::string item_label(const plan::Prepared& p, const plan::Knobs& k, plan::Item
     return "";
 }
 
+/// One line: label, value, bar, and the range or a remark.
 void memory_row(Screen& s, const std::string& label, const Interval<Bytes>& value, Bytes scale, std::string_view remark) {
     const double share = scale.value > 0 ? value.central.as_double() / scale.as_double() : 0;
-    std::string tail = range_text(value);
-    if (!value.is_exact() && !value.basis.empty()) tail += fmt::format("  {}", value.basis);
-    if (tail.empty()) tail = std::string(remark);
+    const std::string tail = bytes_text(value.low) == bytes_text(value.high) ? std::string(remark) : range_text(value);
     const std::string row = fmt::format("  {} {}  {}", pad_right(label, kLabel), pad_left(text(value), kValue), pad_right(bar(share, kBar), kBar));
-    const std::size_t room = s.width > columns(row) + 2 ? s.width - columns(row) - 2 : 0;
-    std::string fitting = tail;
-    if (columns(fitting) > room) fitting = room > 1 && !wrapped(tail, room).empty() ? wrapped(tail, room).front() : "";
-    std::string full = row + "  " + styled(fitting, Style::dim, s.colour);
+    std::string full = row + "  " + styled(tail, Style::dim, s.colour);
     while (!full.empty() && full.back() == ' ') full.pop_back();
     s.line(full);
 }
@@ -76,13 +76,20 @@ void memory_part(Screen& s, const plan::Prepared& p, const plan::Knobs& k, const
             if (item == plan::Item::repacked) remark = "second copy for the CPU's kernels";
             memory_row(s, item_label(p, k, item), value, scale, remark);
         }
+        std::map<std::string_view, std::string> bases;  // what the ranges rest on, once each
+        for (std::size_t i = 0; i < plan::kItems; ++i)
+            if (!pool.items[i].is_exact()) {
+                std::string& items = bases[pool.items[i].basis];
+                items += (items.empty() ? "" : ", ") + item_label(p, k, static_cast<plan::Item>(i));
+            }
         memory_row(s, "total", pool.used, scale, "");
         if (n == 0 && m.droppable.value > 0)
-            memory_row(s, "needed", pool.needed, scale, "total less file pages not read again after the copy");
+            memory_row(s, "needed", pool.needed, scale, "file pages are dropped once copied");
         if (pool.capacity.value > 0)
             memory_row(s, "budget", Interval<Bytes>::exact(pool.budget), scale, fmt::format("of {}", bytes_text(pool.capacity)));
         else
             s.line(fmt::format("  {} unknown: --budget SIZE decides", pad_right("budget", kLabel)));
+        for (const auto& [basis, items] : bases) s.dim_note(items + ": ", basis);
     }
 }
 

@@ -1,4 +1,6 @@
 // The whole way from a file to a plan against what llama.cpp 0.5.0 allocated in 647 processes.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -37,7 +39,8 @@ class Files {
   public:
     Files() : folder_(std::filesystem::temp_directory_path() / ("memwall-rows-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(folder_);
-        for (const auto& row : test::read_json("gguf_shapes.json")["rows"]) rows_[key(row["model"], row["quant"])] = row;
+        const nlohmann::json shapes = test::read_json("gguf_shapes.json");
+        for (const auto& row : shapes["rows"]) rows_[key(row["model"], row["quant"])] = row;
     }
     ~Files() { std::filesystem::remove_all(folder_); }
     Files(const Files&) = delete;
