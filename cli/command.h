@@ -1,4 +1,5 @@
-// What the subcommands share: how they are registered, where results go, and the option table as CLI11 options.
+// What the subcommands share: how they are registered, where results go, and the option table as CLI11
+// options.
 #pragma once
 
 #include <CLI/CLI.hpp>
