@@ -3,9 +3,8 @@
 namespace memwall::model {
 
 const std::string& Model::source(const std::string& field) const {
-    static const std::string catalogue = "catalogue";
     const auto it = sources.find(field);
-    return it == sources.end() ? catalogue : it->second;
+    return it == sources.end() ? default_source : it->second;
 }
 
 }  // namespace memwall::model

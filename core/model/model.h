@@ -38,6 +38,9 @@ struct Attention {
     bool sinks = false;         ///< learned attention sinks, one a head
     bool fused_qkv = false;     ///< stored as one matrix
     bool rope = true;
+    bool unused_kv_stored =
+        false;                ///< with shared_with: K and V projections are stored all the same (Gemma-3n)
+    bool fused_kv_b = false;  ///< latent attention whose files keep kv_b as one matrix (MiniCPM3)
 };
 
 enum class RecurrentKind : std::uint8_t { mamba1, mamba2, delta_net, short_conv, rwkv };
@@ -50,7 +53,7 @@ struct Recurrent {
     std::int64_t conv_kernel = 0;  ///< d_conv; short conv: L_cache
     std::int64_t heads = 0;        ///< mamba1: dt_rank; mamba2: heads; delta net: value heads
     std::int64_t groups = 1;       ///< mamba2: groups; delta net: key heads
-    bool norm = true;              ///< gated norm before the output projection
+    bool norm = true;  ///< gated norm before the output projection; mamba1: norms of dt, B and C (Jamba)
     bool conv_bias = true;
     bool proj_bias = false;
     bool split_ba = false;  ///< delta net with one beta-alpha projection (Qwen3-Next) instead of two
@@ -77,6 +80,13 @@ struct Experts {
     double scale = 1.0;        ///< expert_weights_scale
     std::int64_t groups = 1, groups_used = 1;
     bool merged_gate_up = false;
+    bool softmax_of_chosen = false;  ///< softmax over the chosen experts only (gpt-oss), not over all
+};
+
+/// A tensor that fits no field of the types here (Gemma-3n's laurel and altup, a relative-position table).
+struct ExtraTensor {
+    std::string name;  ///< as in GGUF, without the layer's prefix: "laurel_l.weight"
+    std::array<std::int64_t, 4> dims{1, 1, 1, 1};  ///< dims[0] = row length (inputs)
 };
 
 /// One decoder layer. A layer may have attention, a recurrent part, both (Falcon-H1), and one or two
@@ -90,6 +100,7 @@ struct Layer {
     bool norm_bias = false;  ///< layer norm with bias
     std::int64_t extra_parameters =
         0;  ///< small tensors that fit no field above (layer scales, altup, laurel ...)
+    std::vector<ExtraTensor> extra_tensors;  ///< the same with names and shapes
 };
 
 /// What a tensor is for; recipes and placement key off it.
@@ -140,6 +151,7 @@ struct Tensor {
     int layer = -1;            ///< -1 = not in a layer; layers().size() and up = multi-token prediction
     quant::Format format;      ///< Family::unknown until a recipe assigns one
     std::uint64_t offset = 0;  ///< in the file's data section; files only
+    bool auxiliary = false;    ///< scales, zero points, indices of a packed matrix: bytes but no parameters
     std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
 };
 
@@ -178,8 +190,15 @@ struct Model {
     std::vector<Layer> encoder;              ///< encoder-decoder models and encoder-only embedders
     std::int64_t encoder_positions = 0;  ///< cross-attention cells (Whisper: 1500), 0 = as long as the prompt
     bool cross_attention = false;
-    bool embedder = false;              ///< encoder only: no KV cache, no logits
-    std::int64_t extra_parameters = 0;  ///< small tensors outside the layers that fit no field above
+    bool embedder = false;                   ///< encoder only: no KV cache, no logits
+    std::int64_t extra_parameters = 0;       ///< small tensors outside the layers that fit no field above
+    std::vector<ExtraTensor> extra_tensors;  ///< the same with names and shapes
+    std::int64_t per_layer_vocabulary = 0;   ///< rows of the per-layer table; 0 = vocabulary
+
+    // Where a GGUF differs from the checkpoint. `tensors` of a descriptor describes the checkpoint.
+    std::int64_t gguf_vocabulary = 0;  ///< rows that the converter keeps of a padded vocabulary; 0 = all
+    bool prediction_in_gguf = true;    ///< published GGUF files keep the prediction layers
+    std::int64_t stored_scales = 0;    ///< elements of block scales in the checkpoint, which hubs count too
 
     // Switches of the compute graph (ENGINE_GRAPH section 7), from the file, never from the name.
     bool embedding_scale = false, residual_scale = false, logit_scale = false;
@@ -195,12 +214,22 @@ struct Model {
 
     std::int64_t published_parameters = 0;  ///< exact published count, 0 = none
     std::string published_source;
+    std::string published_active;  ///< as the vendor prints it ("3.3B")
+
+    // What a catalogue says about a model besides its numbers.
+    std::string hf_repo;
+    std::string config_source;  ///< how the configuration was obtained
+    std::string notes;
+    std::vector<std::string> aliases;     ///< other names that find it
+    std::vector<std::string> references;  ///< where the facts come from
 
     std::map<std::string, std::string>
         sources;  ///< field -> origin, shown by the ledger; "layers[3].kv_heads" wins over "kv_heads"
     std::vector<std::string> warnings;  ///< what had to be assumed while reading
 
-    /// Origin of a field, "catalogue" when none is recorded.
+    std::string default_source = "catalogue";  ///< origin of fields that `sources` does not hold
+
+    /// Origin of a field; `default_source` when none is recorded.
     const std::string& source(const std::string& field) const;
 };
 
