@@ -12,7 +12,7 @@ schemas = {}
 for path in sorted((top / "docs/schema").glob("*.json")):
     schema = json.loads(path.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    schemas[schema["$id"]] = jsonschema.Draft202012Validator(schema)
+    schemas[schema["properties"]["schema"]["const"]] = jsonschema.Draft202012Validator(schema)
 
 PI = ["--device", "raspberry-pi-5:8GiB"]
 RUNS = [
