@@ -1,3 +1,51 @@
-int main() {
-    return 0;
+// The memwall command. Each subcommand lives in the file of its name.
+#include <exception>
+#include <iostream>
+
+#include "cli/command.h"
+#include "core/base/error.h"
+#include "core/base/version.h"
+
+int main(int argc, char** argv) {
+    using namespace memwall::cli;
+    CLI::App app{"memwall: does this model fit this device, how fast will it be, and what makes it work?"};
+    app.set_version_flag("--version", std::string("memwall ") + memwall::kVersion);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(34);
+    app.footer(
+        "Examples:\n"
+        "  memwall plan qwen2.5-7b --quant Q4_K_M --device raspberry-pi-5:8GiB --context 4096\n"
+        "  memwall explain qwen2.5-7b kv_cache\n"
+        "  memwall devices show iphone-16-pro\n"
+        "'memwall SUBCOMMAND --help' explains each subcommand.");
+
+    Action action;
+    const Command command{app, action};
+    add_plan(command);
+    add_explain(command);
+    add_inspect(command);
+    add_models(command);
+    add_devices(command);
+    add_runtimes(command);
+    add_compare(command);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& e) {
+        return app.exit(e);
+    } catch (const CLI::CallForVersion& e) {
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        std::cerr << "memwall: " << e.what() << "; see 'memwall --help'\n";
+        return kUsage;
+    }
+    try {
+        return action ? action() : kUsage;
+    } catch (const memwall::Error& e) {
+        std::cerr << "memwall: " << e.what() << "\n";
+        return kUsage;
+    } catch (const std::exception& e) {
+        std::cerr << "memwall: internal error: " << e.what() << "\n";
+        return kInternal;
+    }
 }

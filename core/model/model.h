@@ -151,6 +151,7 @@ struct Tensor {
     int layer = -1;            ///< -1 = not in a layer; layers().size() and up = multi-token prediction
     quant::Format format;      ///< Family::unknown until a recipe assigns one
     std::uint64_t offset = 0;  ///< in the file's data section; files only
+    bool auxiliary = false;    ///< scales, zero points, indices of a packed matrix: bytes but no parameters
     std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
 };
 

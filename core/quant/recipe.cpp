@@ -119,6 +119,15 @@ Recipe parse_recipe(std::string_view name) {
                 fmt::format("one like {}", fmt::join(nearest_names(name), ", ")));
 }
 
+void shape_for_recipe(const Recipe& recipe, model::Model& model) {
+    if (recipe.kind != RecipeKind::llama_cpp || model.tensors_from_file) return;
+    const bool trims = model.gguf_vocabulary > 0 && model.gguf_vocabulary < model.vocabulary;
+    const bool drops = !model.prediction_in_gguf && !model.prediction_layers.empty();
+    if (trims) model.vocabulary = model.gguf_vocabulary;
+    if (drops) model.prediction_layers.clear();
+    if (trims || drops) model::generate_tensors(model);
+}
+
 std::vector<Format> assign(const Recipe& recipe, const model::Model& model, const AssignOptions& options) {
     if (recipe.kind == RecipeKind::by_role) return assign_roles(recipe, model, options);
     if (options.group_size != 0)

@@ -58,6 +58,11 @@ struct AssignOptions {
     std::optional<Format> output;
 };
 
+/// Makes a descriptor hold what files of that recipe hold: GGUF converters trim padded vocabularies
+/// (Model::gguf_vocabulary) and most published files leave prediction layers out (prediction_in_gguf).
+/// Generates the tensors again where that changes something; models read from files stay as they are.
+void shape_for_recipe(const Recipe& recipe, model::Model& model);
+
 /// A format for every tensor of the model, in its order. Throws Error when "as-stored" is asked of a model
 /// without a file, a group size of a recipe without groups, or an override does not suit a tensor's shape.
 std::vector<Format> assign(const Recipe& recipe, const model::Model& model,

@@ -195,6 +195,25 @@ TEST_CASE("the order of tensors in a file does not change the choice", "[quant]"
     for (std::size_t i = 0; i < shuffled.size(); ++i) CHECK(by_name[m.tensors[i].name] == shuffled[i]);
 }
 
+TEST_CASE("a descriptor is cut to what a GGUF holds, a file is not", "[quant]") {
+    Model m = model::dense_model("llama", {2, 256, 512, 4, 4, 64, 1000});
+    m.gguf_vocabulary = 900;
+    m.prediction_layers.push_back(m.layers.front());
+    m.prediction_in_gguf = false;
+    model::generate_tensors(m);
+    Model gguf = m, torch = m, file = m;
+    file.tensors_from_file = true;
+    shape_for_recipe(parse_recipe("Q8_0"), gguf);
+    shape_for_recipe(parse_recipe("gptq"), torch);
+    shape_for_recipe(parse_recipe("Q8_0"), file);
+    CHECK(gguf.tensors.front().dims[1] == 900);
+    CHECK(gguf.tensors.back().layer == 1);
+    for (const Model& kept : {torch, file}) {
+        CHECK(kept.tensors.front().dims[1] == 1000);
+        CHECK(kept.tensors.back().layer == 2);
+    }
+}
+
 TEST_CASE("assigning a thousand tensors takes well under a millisecond", "[quant]") {
     const Model m = model::dense_model("llama", {126, 16384, 53248, 128, 8, 128, 128256});
     REQUIRE(m.tensors.size() > 1000);

@@ -1,0 +1,101 @@
+// memwall compare: configurations side by side.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/planning.h"
+#include "core/base/size_text.h"
+#include "core/view/json.h"
+#include "core/view/plan_text.h"
+#include "core/view/quantity_text.h"
+#include "core/view/text_table.h"
+
+namespace memwall::cli {
+namespace {
+
+struct Options {
+    DeploymentOptions deployment;
+    bool json = false, csv = false, markdown = false;
+};
+
+using Row = std::string (*)(const Planned&);
+
+std::string item_text(const Planned& p, plan::Item item) {
+    return view::text(p.plan.memory.items[static_cast<std::size_t>(item)]);
+}
+
+// What is compared, one line each.
+constexpr std::pair<const char*, Row> kRows[] = {
+    {"device", [](const Planned& p) { return p.target.device.id; }},
+    {"recipe", [](const Planned& p) { return p.prepared.recipe; }},
+    {"context", [](const Planned& p) { return count_text(p.knobs.context); }},
+    {"KV types", [](const Planned& p) { return fmt::format("{}/{}", p.knobs.kv_k.name, p.knobs.kv_v.name); }},
+    {"weights", [](const Planned& p) { return item_text(p, plan::Item::weights); }},
+    {"KV cache", [](const Planned& p) { return item_text(p, plan::Item::kv_cache); }},
+    {"recurrent state", [](const Planned& p) { return item_text(p, plan::Item::recurrent_state); }},
+    {"compute buffer", [](const Planned& p) { return item_text(p, plan::Item::compute_buffer); }},
+    {"total", [](const Planned& p) { return view::text(p.plan.memory.total); }},
+    {"needed",
+     [](const Planned& p) { return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed); }},
+    {"budget", [](const Planned& p) { return bytes_text(p.plan.memory.budget); }},
+    {"verdict", [](const Planned& p) { return std::string(plan::verdict_name(p.plan.verdict)); }},
+    {"largest context", [](const Planned& p) { return count_text(p.advice.max_context_tokens); }},
+    {"decode tokens/s",
+     [](const Planned& p) {
+         return p.plan.speed.decode_known ? view::text(p.plan.speed.decode) : std::string("unknown");
+     }},
+    {"prefill tokens/s",
+     [](const Planned& p) {
+         return p.plan.speed.prefill_known ? view::text(p.plan.speed.prefill) : std::string("unknown");
+     }},
+    {"first token",
+     [](const Planned& p) {
+         return p.plan.speed.prefill_known ? view::text(p.plan.speed.first_token) : std::string("unknown");
+     }},
+};
+
+int run(const Options& o) {
+    std::vector<Planned> plans;
+    for (const std::string& model : o.deployment.models())
+        plans.push_back(make_plan(o.deployment.deployment(model)));
+    if (o.json) {
+        std::vector<std::string> documents;
+        for (const Planned& p : plans)
+            documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));
+        std::cout << view::compare_json(documents);
+        return kDone;
+    }
+    view::TextTable table{{""}, {}};
+    for (const Planned& p : plans) table.header.push_back(">" + p.prepared.model.id);
+    for (const auto& [label, cell] : kRows) {
+        std::vector<std::string> row{label};
+        for (const Planned& p : plans) row.push_back(cell(p));
+        table.rows.push_back(std::move(row));
+    }
+    std::cout << (o.csv        ? view::csv_table(table)
+                  : o.markdown ? view::markdown_table(table)
+                               : view::plain_table(table, colour_output()));
+    return kDone;
+}
+
+}  // namespace
+
+void add_compare(Command command) {
+    auto o = std::make_shared<Options>();
+    CLI::App* app = command.app.add_subcommand(
+        "compare", "Configurations side by side: several MODELs or deployment files under the same options");
+    o->deployment.allow_many_models();
+    o->deployment.add_to(*app);
+    app->add_flag("--json", o->json, "print one JSON document")->group("Output");
+    app->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
+    app->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
+    app->footer(
+        "Examples:\n"
+        "  memwall compare qwen2.5-7b llama-3.1-8b gemma-3-4b --device iphone-16-pro --context 8192\n"
+        "  memwall compare phone.yaml car.yaml --markdown");
+    app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace memwall::cli

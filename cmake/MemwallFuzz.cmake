@@ -1,0 +1,22 @@
+# memwall_fuzz_targets(): one libFuzzer executable for each *_fuzz.cpp in a fuzz/ folder of the libraries, with
+# that folder's seeds. Needs Clang; the libraries come instrumented from the preset's flags.
+function(memwall_fuzz_targets)
+  if(NOT MEMWALL_FUZZ)
+    return()
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_fuzz.cpp
+                                              ${PROJECT_SOURCE_DIR}/devices/*_fuzz.cpp)
+  list(FILTER sources INCLUDE REGEX "/fuzz/[^/]+_fuzz\\.cpp$")
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE memwall_devices memwall_core)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    memwall_compile_options(${name})
+    add_dependencies(memwall_fuzz ${name})
+  endforeach()
+endfunction()
+
+add_custom_target(memwall_fuzz COMMENT "All fuzz targets")
+memwall_fuzz_targets()

@@ -1,0 +1,39 @@
+#include "core/view/quantity_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/size_text.h"
+
+namespace memwall::view {
+
+std::string number_text(double v) {
+    const double a = std::abs(v);
+    if (a >= 999.5) return count_text(std::llround(v));
+    if (a >= 99.95) return fmt::format("{:.0f}", v);
+    if (a >= 9.995) return fmt::format("{:.1f}", v);
+    if (a >= 0.9995) return fmt::format("{:.2f}", v);
+    return fmt::format("{:.3g}", v);
+}
+
+std::string text(const Interval<Bytes>& b) {
+    return bytes_text(b.central);
+}
+std::string range_text(const Interval<Bytes>& b) {
+    return b.is_exact() ? "" : fmt::format("{} - {}", bytes_text(b.low), bytes_text(b.high));
+}
+std::string text(const Interval<PerSecond>& r) {
+    return number_text(r.central.value);
+}
+std::string range_text(const Interval<PerSecond>& r) {
+    return r.is_exact() ? "" : fmt::format("{} - {}", number_text(r.low.value), number_text(r.high.value));
+}
+std::string text(const Interval<Seconds>& t) {
+    return seconds_text(t.central);
+}
+std::string range_text(const Interval<Seconds>& t) {
+    return t.is_exact() ? "" : fmt::format("{} - {}", seconds_text(t.low), seconds_text(t.high));
+}
+
+}  // namespace memwall::view

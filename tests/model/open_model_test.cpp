@@ -1,0 +1,216 @@
+#include "core/model/open_model.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/quant/recipe.h"
+#include "tests/catch.h"
+#include "tests/model/safetensors_writer.h"
+
+using namespace memwall;
+using namespace memwall::model;
+using namespace memwall::test;
+
+namespace {
+
+/// config.json of Qwen2.5-0.5B-Instruct and Qwen3-0.6B, without what no reader asks for.
+constexpr const char* kQwen25Config =
+    R"({"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,"max_position_embeddings":32768,
+        "num_attention_heads":14,"num_hidden_layers":24,"num_key_value_heads":2,"tie_word_embeddings":true,
+        "torch_dtype":"bfloat16","use_sliding_window":false,"sliding_window":32768,"vocab_size":151936})";
+constexpr const char* kQwen3Config =
+    R"({"model_type":"qwen3","attention_bias":false,"head_dim":128,"hidden_size":1024,"intermediate_size":3072,
+        "max_position_embeddings":40960,"num_attention_heads":16,"num_hidden_layers":28,"num_key_value_heads":8,
+        "tie_word_embeddings":true,"torch_dtype":"bfloat16","vocab_size":151936})";
+
+std::int64_t stored_bytes(const Model& model) {
+    std::int64_t sum = 0;
+    for (const Tensor& t : model.tensors) sum += quant::tensor_bytes(t.format, t.dims).value;
+    return sum;
+}
+
+std::string with_quantization(const char* config, const std::string& block) {
+    auto json = nlohmann::json::parse(config);
+    json["quantization_config"] = nlohmann::json::parse(block);
+    return json.dump();
+}
+
+std::string refusal(const std::string& argument) {
+    try {
+        open_model(argument);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "opened";
+}
+
+/// Sets XDG_CONFIG_HOME for one test.
+class ConfigHome {
+  public:
+    explicit ConfigHome(const std::string& folder) {
+        if (const char* old = std::getenv("XDG_CONFIG_HOME")) old_ = old;
+        setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+    }
+    ~ConfigHome() { old_ ? setenv("XDG_CONFIG_HOME", old_->c_str(), 1) : unsetenv("XDG_CONFIG_HOME"); }
+    ConfigHome(const ConfigHome&) = delete;
+    ConfigHome& operator=(const ConfigHome&) = delete;
+
+  private:
+    std::optional<std::string> old_;
+};
+
+}  // namespace
+
+TEST_CASE("a checkpoint opens from its folder, its config and its weights alike", "[open_model]") {
+    const TemporaryFolder folder;
+    write_file(folder / "config.json", kQwen25Config);
+    write_safetensors(folder / "model.safetensors", qwen_tensors(kQwen25_05b));
+    for (const std::string& argument :
+         {folder.path().string(), folder / "", folder / "config.json", folder / "model.safetensors"}) {
+        INFO(argument);
+        const OpenedModel opened = open_model(argument);
+        CHECK(opened.kind == "checkpoint");
+        CHECK(opened.path == folder / "model.safetensors");
+        CHECK(opened.model.id == folder.path().filename().string());
+        CHECK(opened.model.tensors_from_file);
+        CHECK(stored_bytes(opened.model) == 2 * 494032768);
+        CHECK(text_parameters(opened.model) == 494032768);
+        CHECK(opened.model.layers.size() == 24);
+        CHECK(opened.model.stored_recipe == "BF16");
+        CHECK(opened.model.file_bytes == std::filesystem::file_size(folder.path() / "model.safetensors"));
+        CHECK(opened.model.warnings.empty());
+    }
+}
+
+TEST_CASE("a tied matrix that the files store twice is counted twice", "[open_model]") {
+    const TemporaryFolder folder;
+    write_file(folder / "config.json", kQwen3Config);
+    CHECK(text_parameters(open_model(folder.path().string()).model) == 596049920);
+    const auto all = qwen_tensors(kQwen3_06b);
+    const auto middle = all.begin() + 100;
+    write_sharded(folder.path(), {{all.begin(), middle}, {middle, all.end()}}, 2 * 751632384);
+    const OpenedModel opened = open_model(folder / "model.safetensors.index.json");
+    CHECK(stored_bytes(opened.model) == 2 * 751632384);
+    CHECK(opened.model.output == TiedOutput::tied_stored_twice);
+    CHECK(opened.model.warnings.empty());
+}
+
+TEST_CASE("a config alone is sized by the recipe that it names", "[open_model]") {
+    const TemporaryFolder folder;
+    const auto open_with = [&](const std::string& config) {
+        write_file(folder / "config.json", config);
+        return open_model(folder / "config.json");
+    };
+    const OpenedModel plain = open_with(kQwen25Config);
+    CHECK(plain.kind == "config");
+    CHECK_FALSE(plain.model.tensors_from_file);
+    CHECK(plain.recipe_hint == "16bit");
+    const auto bytes = [](const OpenedModel& o) {
+        return quant::weights_bytes(o.model, quant::assign(quant::parse_recipe(o.recipe_hint), o.model))
+            .value;
+    };
+    CHECK(bytes(plain) == 2 * 494032768);
+
+    // The recipe's bytes are those of the tensors that a quantizer writes.
+    const OpenedModel gptq =
+        open_with(with_quantization(kQwen25Config, R"({"quant_method":"gptq","bits":4,"group_size":128})"));
+    CHECK(gptq.recipe_hint == "gptq-4bit-128g");
+    CHECK(gptq.quantization == "GPTQ, 4 bit, groups of 128");
+    std::vector<WrittenTensor> stored;
+    for (const WrittenTensor& t : qwen_tensors(kQwen25_05b)) {
+        const std::size_t at = t.name.find("_proj.weight");
+        if (at == std::string::npos)
+            stored.push_back(t);
+        else
+            for (WrittenTensor& part : gptq_linear(t.name.substr(0, at + 5), t.shape[1], t.shape[0], 4, 128))
+                stored.push_back(std::move(part));
+    }
+    CHECK(bytes(gptq) == data_bytes(stored));
+    write_safetensors(folder / "model.safetensors", stored);
+    const OpenedModel with_weights = open_model(folder.path().string());
+    CHECK(with_weights.model.stored_recipe == "gptq-4bit-128g");
+    CHECK(stored_bytes(with_weights.model) == data_bytes(stored));
+    std::filesystem::remove(folder / "model.safetensors");
+
+    const OpenedModel unknown = open_with(with_quantization(kQwen25Config, R"({"quant_method":"vptq"})"));
+    CHECK(unknown.recipe_hint == "16bit");
+    CHECK_THAT(unknown.model.warnings.at(0), Catch::Contains("unknown method 'vptq' has no recipe here"));
+}
+
+TEST_CASE("an index without any shard leaves the generated tensors and says so", "[open_model]") {
+    const TemporaryFolder folder;
+    write_file(folder / "config.json", kQwen25Config);
+    write_sharded(folder.path(), {qwen_tensors(kQwen25_05b)}, 2 * 494032768);
+    std::filesystem::remove(folder / "model-00001-of-00001.safetensors");
+    const OpenedModel opened = open_model(folder.path().string());
+    CHECK(opened.kind == "config");
+    CHECK_FALSE(opened.model.tensors_from_file);
+    CHECK_THAT(opened.model.warnings.at(0),
+               Catch::Contains("1 of 1 shards are missing") && Catch::Contains("they hold 988065536 bytes"));
+}
+
+TEST_CASE("a folder's weights are those that a loader would take", "[open_model]") {
+    const TemporaryFolder folder;
+    write_file(folder / "config.json", kQwen25Config);
+    const auto path_of = [&] {
+        return std::filesystem::path(open_model(folder.path().string()).path).filename();
+    };
+    write_safetensors(folder / "adapter_model.safetensors", {{"lora", "F32", {1}}});
+    write_safetensors(folder / "consolidated.safetensors", {{"tok_embeddings.weight", "F32", {1}}});
+    CHECK(path_of() == "config.json");
+    write_safetensors(folder / "weights.safetensors", {{"model.norm.weight", "F32", {1}}});
+    CHECK(path_of() == "weights.safetensors");
+    write_safetensors(folder / "other.safetensors", {{"model.norm.weight", "F32", {1}}});
+    CHECK(path_of() == "config.json");  // two files that are no set: nobody can tell
+    write_safetensors(folder / "model.safetensors", {{"model.norm.weight", "F32", {1}}});
+    CHECK(path_of() == "model.safetensors");
+}
+
+TEST_CASE("what cannot be opened says what to do instead", "[open_model]") {
+    const TemporaryFolder folder;
+    CHECK_THAT(refusal(""), Catch::StartsWith("MODEL: an empty name"));
+    CHECK_THAT(refusal("https://example.org/m.gguf"),
+               Catch::Contains("not fetched yet") && Catch::Contains("download"));
+    CHECK_THAT(refusal("hf:Qwen/Qwen3-0.6B"), Catch::Contains("not fetched yet"));
+    CHECK_THAT(refusal("no/such/model.gguf"),
+               Catch::StartsWith("no/such/model.gguf: no such file or folder"));
+    CHECK_THAT(refusal("missing.safetensors"), Catch::Contains("no such file or folder"));
+    CHECK_THAT(refusal("qwen2.5-7c"), Catch::Contains("did you mean") && Catch::Contains("qwen2.5-7b"));
+    CHECK_THAT(refusal("zzzzzzzzzz"), Catch::Contains("memwall models lists the ids"));
+    CHECK_THAT(refusal(std::string(100000, 'x')), Catch::Contains("neither a file nor an id"));
+    CHECK_THAT(refusal(folder.path().string()), Catch::Contains("a folder without a model"));
+
+    write_safetensors(folder / "model.safetensors", qwen_tensors(kQwen25_05b));
+    CHECK_THAT(refusal(folder.path().string()), Catch::Contains("weights without a config.json"));
+    CHECK_THAT(refusal(folder / "model.safetensors"),
+               Catch::Contains("weights without a config.json") && Catch::Contains("memwall inspect"));
+    write_file(folder / "pytorch_model.bin", "PK");
+    CHECK_THAT(refusal(folder / "pytorch_model.bin"), Catch::Contains("PyTorch files are not read"));
+    write_file(folder / "config.json", "{");
+    CHECK_THAT(refusal(folder.path().string()), Catch::Contains("config.json"));
+}
+
+TEST_CASE("ids lead to the user's catalogue first, then to the built-in one", "[open_model]") {
+    const TemporaryFolder folder;
+    const ConfigHome home(folder.path().string());
+    const OpenedModel built_in = open_model("qwen2.5-7b");
+    CHECK(built_in.kind == "catalogue");
+    CHECK(text_parameters(built_in.model) == 7615616512);
+    CHECK(open_model("Qwen/Qwen2.5-7B-Instruct").model.id == "qwen2.5-7b");
+
+    std::filesystem::create_directories(folder.path() / "memwall/models");
+    const std::string mine =
+        "schema: memwall/model/1\nid: mine\nhidden: 64\nvocabulary: 100\noutput: tied\n"
+        "kinds:\n  plain:\n    attention: {heads: 4, kv_heads: 2, head_dim: 16}\n    feed_forward: {width: "
+        "128}\n"
+        "layers: 2 plain\n";
+    write_file(folder.path() / "memwall/models/qwen2.5-7b.yaml", mine);
+    write_file(folder.path() / "memwall/models/mine.yaml", mine);
+    CHECK(open_model("qwen2.5-7b").kind == "user catalogue");
+    CHECK(open_model("mine").model.hidden == 64);
+    CHECK(open_model(folder / "memwall/models/mine.yaml").kind == "model file");
+    CHECK_THAT(refusal("../models/mine"), Catch::Contains("no such file or folder"));
+}
