@@ -161,7 +161,7 @@ void warn(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const P
         a.warnings.push_back(
             {"speed_unknown",
              "no memory bandwidth or no prior is known for this processor, so no speed is given"});
-    if (plan.memory.droppable.value > 0 && plan.memory.total.low > plan.memory.budget &&
+    if (plan.memory.pools[0].droppable.high.value > 0 && plan.memory.total.low > plan.memory.budget &&
         plan.verdict == Verdict::fits)
         a.warnings.push_back(
             {"tight_load",
@@ -262,6 +262,8 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
         suggest_number(a, p, k, t, "--gpu-layers", &Knobs::gpu_layers, 0,
                        static_cast<std::int64_t>(p.model.layers.size()));
     suggest_recipe(a, p, k, t);
+    if (a.suggestions.empty())
+        a.warnings.push_back({"no_single_change", "no single change of context, cache, recipe or placement makes it fit"});
     return a;
 }
 

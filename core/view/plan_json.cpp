@@ -87,7 +87,7 @@ Json memory_part(const plan::Memory& m) {
     out["file_backed_bytes"] = quantity(m.file_backed);
     out["anonymous_bytes"] = quantity(m.anonymous);
     out["needed_bytes"] = quantity(m.pools[m.deciding_pool].needed);
-    out["droppable_bytes"] = m.droppable.value;
+    out["droppable_bytes"] = quantity(m.pools[0].droppable);
     out["budget_bytes"] = m.budget.value;
     out["headroom_bytes"] = quantity(m.headroom);
     out["pools"] = Json::array();

@@ -98,11 +98,11 @@ void memory_part(Screen& s, const plan::Prepared& p, const plan::Knobs& k, const
                 items += (items.empty() ? "" : ", ") + item_label(p, k, static_cast<plan::Item>(i));
             }
         memory_row(s, "total", pool.used, scale, "");
-        if (n == 0 && m.droppable.value > 0)
+        if (pool.droppable.high.value > 0)
             memory_row(s, "needed", pool.needed, scale, "file pages are dropped once copied");
-        if (pool.capacity.value > 0)
+        if (pool.limited)
             memory_row(s, "budget", Interval<Bytes>::exact(pool.budget), scale,
-                       fmt::format("of {}", bytes_text(pool.capacity)));
+                       pool.capacity.value > 0 ? fmt::format("of {}", bytes_text(pool.capacity)) : std::string("as told"));
         else
             s.line(fmt::format("  {} unknown: --budget SIZE decides", pad_right("budget", kLabel)));
         for (const auto& [basis, items] : bases) s.dim_note(items + ": ", basis);
