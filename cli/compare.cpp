@@ -6,7 +6,9 @@
 
 #include "cli/command.h"
 #include "cli/planning.h"
+#include "core/base/error.h"
 #include "core/base/size_text.h"
+#include "core/plan/co_resident.h"
 #include "core/view/json.h"
 #include "core/view/plan_text.h"
 #include "core/view/quantity_text.h"
@@ -17,7 +19,7 @@ namespace {
 
 struct Options {
     DeploymentOptions deployment;
-    bool json = false, csv = false, markdown = false;
+    bool json = false, csv = false, markdown = false, together = false;
 };
 
 using Row = std::string (*)(const Planned&);
@@ -76,7 +78,8 @@ int run(const Options& o) {
     }
     std::cout << (o.csv        ? view::csv_table(table)
                   : o.markdown ? view::markdown_table(table)
-                               : view::plain_table(table, colour_output()));
+                               : view::plain_table(table, colour_output()))
+              << tail;
     return kDone;
 }
 
@@ -91,9 +94,13 @@ void add_compare(Command command) {
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
     app->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
     app->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
+    app->add_flag("--co-resident", o->together,
+                  "they run at the same time: the verdict on the budget they share")
+        ->group("Decision");
     app->footer(
         "Examples:\n"
         "  memwall compare qwen2.5-7b llama-3.1-8b gemma-3-4b --device iphone-16-pro --context 8192\n"
+        "  memwall compare llama-3.2-3b whisper-large-v3 --device pixel-9-pro --co-resident\n"
         "  memwall compare phone.yaml car.yaml --markdown");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
 }

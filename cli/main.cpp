@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {
-        return std::any_of(subcommands.begin(), subcommands.end(), [&](const CLI::App* a) { return a->get_name() == name; });
+        return std::any_of(subcommands.begin(), subcommands.end(),
+                           [&](const CLI::App* a) { return a->get_name() == name; });
     };
     if (argc > 1 && argv[1][0] != '-' && !known(argv[1])) {
         std::cerr << "memwall: unknown subcommand '" << argv[1] << "'; 'memwall --help' lists them\n";

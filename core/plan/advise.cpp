@@ -263,7 +263,8 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
                        static_cast<std::int64_t>(p.model.layers.size()));
     suggest_recipe(a, p, k, t);
     if (a.suggestions.empty())
-        a.warnings.push_back({"no_single_change", "no single change of context, cache, recipe or placement makes it fit"});
+        a.warnings.push_back(
+            {"no_single_change", "no single change of context, cache, recipe or placement makes it fit"});
     return a;
 }
 

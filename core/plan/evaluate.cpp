@@ -8,7 +8,9 @@
 namespace memwall::plan {
 namespace {
 
-Interval<Bytes> exact(Bytes b) { return Interval<Bytes>::exact(b); }
+Interval<Bytes> exact(Bytes b) {
+    return Interval<Bytes>::exact(b);
+}
 const Interval<Bytes> kNone = exact(Bytes(0));
 
 Interval<Bytes> scaled(Interval<Bytes> x, double low, double central, double high, std::string_view basis) {
@@ -28,7 +30,9 @@ Interval<Bytes> sum(const Items& items) {
     return total;
 }
 
-Interval<Bytes>& at(Items& items, Item item) { return items[static_cast<std::size_t>(item)]; }
+Interval<Bytes>& at(Items& items, Item item) {
+    return items[static_cast<std::size_t>(item)];
+}
 
 struct ComputeBuffers {
     Interval<Bytes> device = kNone, host = kNone;
@@ -45,13 +49,14 @@ ComputeBuffers compute_buffers(const Prepared& p, const Knobs& k, const Target& 
     const auto replay = p.replay->at(settings);
     if (t.processor == device::ProcessorKind::cpu) {
         b.untouched = replay->bytes.central - replay->touched;
-        b.device = t.measured_isa || !replay->bytes.is_exact()
-                       ? replay->bytes
-                       : scaled(replay->bytes, 0.98, 1.0, 1.05, "replayed; the engine was measured on x86 only");
+        b.device =
+            t.measured_isa || !replay->bytes.is_exact()
+                ? replay->bytes
+                : scaled(replay->bytes, 0.98, 1.0, 1.05, "replayed; the engine was measured on x86 only");
         return b;
     }
-    // Other backends run the same operators with their own alignment, order and copies: logs of 33 GPU runs lay
-    // within [-8 %, +2.3 %] of a replay with placement; without placement the range is wider.
+    // Other backends run the same operators with their own alignment, order and copies: logs of 33 GPU runs
+    // lay within [-8 %, +2.3 %] of a replay with placement; without placement the range is wider.
     b.device = scaled(replay->bytes, 0.85, 1.0, 1.25, "replayed for a CPU; GPU placement not replayed");
     b.host = exact(runtime::host_input_bytes(p.engine_model, p.replay->model().cells(settings)));
     return b;
@@ -146,7 +151,8 @@ int severity(Verdict v) {
     return v == Verdict::fits ? 0 : v == Verdict::too_close_to_call ? 1 : 2;
 }
 
-void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, const Mapping& mapping, Bytes untouched) {
+void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, const Mapping& mapping,
+            Bytes untouched) {
     for (std::size_t i = 0; i < m.pool_count; ++i) {
         PoolUse& pool = m.pools[i];
         pool.used = sum(pool.items);

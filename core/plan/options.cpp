@@ -177,9 +177,10 @@ constexpr Option kOptions[] = {
      set_processor, get_text<&D::processor>},
     {"threads", kMachine, "N", "CPU threads (all performance cores)", false, set_number<&D::threads, 1>,
      get_number<&D::threads>},
-    {"quant", kModel, "RECIPE",
-     "Q4_K_M, Q8_0, f16, gptq-4bit-128g, mlx-4bit ... (as stored, else the runtime's usual one)", false,
-     set_text<&D::quant>, get_text<&D::quant>},
+    {"quant", kModel, "RECIPE[,TENSOR=FORMAT]",
+     "Q4_K_M, gptq-4bit-128g, mlx-4bit ..., with formats for named tensors: Q4_K_M,attn_v=Q8_0 (as stored, "
+     "else the runtime's usual one)",
+     false, set_text<&D::quant>, get_text<&D::quant>},
     {"group-size", kModel, "N", "values a scale, for recipes that leave it open", false,
      set_number<&D::group_size, 1>, get_number<&D::group_size>},
     {"activations", kModel, "a16|a8", "activation precision of the matrix kernels (the runtime's)", false,

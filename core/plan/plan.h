@@ -49,23 +49,23 @@ struct PoolUse {
     std::string_view name;  ///< "ram", "vram", "module": of the device's pool, lives as long as it
     Bytes capacity;
     bool limited = false;  ///< its size or a --budget is known
-    Bytes budget;  ///< usable by one process, less the reserve
+    Bytes budget;          ///< usable by one process, less the reserve
     Items items;
-    Interval<Bytes> used;    ///< sum of the items
-    /// Clean file pages that are not read again because their tensors were copied: whether or not the copies are
-    /// made, one of the two is needed, so this range cancels that of Item::repacked.
+    Interval<Bytes> used;  ///< sum of the items
+    /// Clean file pages that are not read again because their tensors were copied: whether or not the copies
+    /// are made, one of the two is needed, so this range cancels that of Item::repacked.
     Interval<Bytes> droppable;
     Interval<Bytes> needed;  ///< used, less droppable and (on a host) pages that are never touched
     Verdict verdict = Verdict::fits;
 };
 
 struct Memory {
-    Items items;                  ///< over all pools
-    Interval<Bytes> total;        ///< allocated or mapped in steady state
-    Interval<Bytes> resident;     ///< peak resident set: buffers as far as they are touched
-    Interval<Bytes> load_peak;    ///< highest total while loading
-    Interval<Bytes> file_backed;  ///< clean pages of the model file
-    Interval<Bytes> anonymous;    ///< dirty: the rest
+    Items items;                   ///< over all pools
+    Interval<Bytes> total;         ///< allocated or mapped in steady state
+    Interval<Bytes> resident;      ///< peak resident set: buffers as far as they are touched
+    Interval<Bytes> load_peak;     ///< highest total while loading
+    Interval<Bytes> file_backed;   ///< clean pages of the model file
+    Interval<Bytes> anonymous;     ///< dirty: the rest
     std::array<PoolUse, 2> pools;  ///< the processor's pool first
     std::size_t pool_count = 0;
     Bytes budget;              ///< of the pool that decides

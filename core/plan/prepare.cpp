@@ -50,6 +50,19 @@ Bytes projector_bytes(const model::Model& model, const std::string& option, std:
                  parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
 }
 
+/// "RECIPE[,PATTERN=FORMAT...]": a recipe, and formats for tensors whose names match.
+quant::Recipe read_quant(const std::string& text, quant::AssignOptions& options) {
+    std::size_t comma = text.find(',');
+    const quant::Recipe recipe = quant::parse_recipe(text.substr(0, comma));
+    while (comma != std::string::npos) {
+        const std::size_t next = text.find(',', comma + 1);
+        options.overrides.push_back(
+            quant::parse_override(text.substr(comma + 1, next - comma - 1), "--quant"));
+        comma = next;
+    }
+    return recipe;
+}
+
 bool has_gguf_names(const model::Model& model) {
     return std::any_of(model.tensors.begin(), model.tensors.end(),
                        [](const model::Tensor& t) { return t.name.starts_with("blk."); });
@@ -111,7 +124,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         p.recipe = model.stored_recipe.empty() ? "as stored" : model.stored_recipe;
     } else {
         const quant::Recipe recipe =
-            quant::parse_recipe(deployment.quant.empty() ? profile.default_recipe : deployment.quant);
+            read_quant(deployment.quant.empty() ? profile.default_recipe : deployment.quant, options);
         if (model.tensors_from_file && !has_gguf_names(model)) {  // a checkpoint that will be converted
             model.tensors_from_file = false;
             model::generate_tensors(model);
@@ -119,7 +132,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         quant::shape_for_recipe(recipe, model);
         p.formats = quant::assign(recipe, model, options);
         p.output_copy = quant::output_copy_bytes(recipe, model, options);
-        p.recipe = recipe.name;
+        p.recipe = options.overrides.empty() ? recipe.name : deployment.quant;
     }
     p.deployment.quant = p.recipe_from_file ? "" : p.recipe;
 
