@@ -76,6 +76,20 @@ int run(const Options& o) {
         for (const Planned& p : plans) row.push_back(cell(p));
         table.rows.push_back(std::move(row));
     }
+    std::string tail;
+    if (o.together) {
+        std::vector<plan::Plan> parts;
+        for (const Planned& p : plans) {
+            if (p.target.device.id != plans.front().target.device.id)
+                throw Error("--co-resident",
+                            fmt::format("{} and {}", plans.front().target.device.id, p.target.device.id),
+                            "one device for all");
+            parts.push_back(p.plan);
+        }
+        const plan::CoResidence all = plan::together(parts);
+        tail = fmt::format("\nTogether they need {} of {}: {}\n", bytes_text(all.needed.high),
+                           bytes_text(all.budget), plan::verdict_name(all.verdict));
+    }
     std::cout << (o.csv        ? view::csv_table(table)
                   : o.markdown ? view::markdown_table(table)
                                : view::plain_table(table, colour_output()))
