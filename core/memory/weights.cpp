@@ -58,7 +58,7 @@ Weights weigh(const model::Model& model, std::span<const quant::Format> formats)
     const auto layers = model.layers.size();
     w.layer.resize(layers);
     w.layer_experts.resize(layers);
-    Bytes total, tied_copy;
+    Bytes total;
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
         const model::Tensor& t = model.tensors[i];
         const Bytes bytes = quant::tensor_bytes(formats[i], t.dims);
@@ -77,11 +77,11 @@ Weights weigh(const model::Model& model, std::span<const quant::Format> formats)
             w.largest_tensor = bytes;
             w.largest_tensor_name = t.name;
         }
-        if (t.role == model::Role::token_embedding) tied_copy += bytes;
+        if (t.role == model::Role::token_embedding) w.token_table += bytes;
     }
     w.total = Interval<Bytes>::exact(total);
     if (!model.tensors_from_file && model.output == model::TiedOutput::tied_stored_twice) {
-        w.total.high = total + tied_copy;
+        w.total.high = total + w.token_table;
         w.total.level = 0.9;
         w.total.basis = "checkpoint stores the tied output twice; files of both kinds exist";
     }

@@ -32,6 +32,7 @@ struct Weights {
     std::vector<Bytes> layer;          ///< bytes of each decoder layer, experts included
     std::vector<Bytes> layer_experts;  ///< of these, expert matrices
     Bytes outside;                     ///< in no layer: embeddings, output, final norm
+    Bytes token_table;                 ///< the token embedding alone
     Bytes prediction;                  ///< multi-token-prediction layers
     Bytes largest_tensor;
     std::string_view largest_tensor_name;  ///< lives as long as the model

@@ -153,6 +153,10 @@ void warn(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const P
         a.warnings.push_back({"context_beyond_training",
                               fmt::format("the model was trained for {} tokens; {} is beyond that",
                                           count_text(p.model.trained_context), count_text(k.context))});
+    if (k.window > 0 && p.replay)
+        a.warnings.push_back(
+            {"window_forced", fmt::format("{} keeps no window of its own choosing; planned as if it did",
+                                          p.runtime.profile->name)});
     if (!p.runtime.release_known)
         a.warnings.push_back({"release_unknown", fmt::format("{} {} was not read; numbers are those of {}",
                                                              p.runtime.profile->name, p.runtime.release,
@@ -226,6 +230,9 @@ std::string reason_text(const Prepared& p, const Knobs& k, const Target& t, cons
                                bytes_text(pool.needed.high), t.device.name);
         case Reason::runtime_processor:
             return fmt::format("{} does not run on this processor", p.runtime.profile->name);
+        case Reason::recipe:
+            return fmt::format("{} does not load {} files; 'memwall runtimes {}' lists what it does",
+                               p.runtime.profile->name, p.recipe, p.runtime.profile->name);
         case Reason::npu_routing:
             return fmt::format("{} routes tokens to experts, which compiled NPU programs cannot", p.model.id);
         default:

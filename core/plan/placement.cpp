@@ -87,17 +87,16 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
         out.device_kv = memory::kv_cache_bytes(p.kv_groups, cells, k.kv_k, k.kv_v);
         out.device_state = p.recurrent_per_sequence * k.sequences;
     } else {
-        // Output first, then the last layers; the input table stays with the host and a tied output is a
-        // second copy. Source: llama.cpp 0.5.0 (ENGINE_GPU section 1); other engines put everything on the
-        // card.
+        // Output first, then the last layers; engines that keep the input tables with the host hold a tied
+        // output twice. Source: llama.cpp 0.5.0 (ENGINE_GPU section 1).
         out.two_pools = true;
         out.device_layers = k.gpu_layers < 0 ? layers + 1 : std::min(k.gpu_layers, layers + 1);
         const std::int64_t first = layers - std::max<std::int64_t>(out.device_layers - 1, 0);
-        Bytes device;
-        const Bytes embedding = input_embedding(p);
+        const bool tables_stay = p.runtime.profile->input_tables_on_host;
+        Bytes device, copy;
         if (out.device_layers > 0) {
-            device += w.outside - embedding + w.prediction;
-            if (p.model.output != model::TiedOutput::untied) device += embedding;
+            if (tables_stay && p.model.output != model::TiedOutput::untied) copy = w.token_table;
+            device += w.outside - (tables_stay ? input_embedding(p) : Bytes(0)) + w.prediction + copy;
         }
         for (std::int64_t i = 0; i < layers; ++i) {
             const auto n = static_cast<std::size_t>(i);
@@ -117,8 +116,7 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
         out.device_weights.high += w.total.high - w.total.central;
         if (!w.total.is_exact())
             out.device_weights.level = w.total.level, out.device_weights.basis = w.total.basis;
-        const bool tied_copy = out.device_layers > 0 && p.model.output != model::TiedOutput::untied;
-        out.host_weights = w.total.central - device + (tied_copy ? embedding : Bytes(0));
+        out.host_weights = w.total.central - device + copy;
         if (k.experts_on_host) out.device_experts = Bytes(0);
     }
     out.largest_buffer = w.largest_tensor;

@@ -132,6 +132,9 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         quant::shape_for_recipe(recipe, model);
         p.formats = quant::assign(recipe, model, options);
         p.output_copy = quant::output_copy_bytes(recipe, model, options);
+        const bool gguf = recipe.kind == quant::RecipeKind::llama_cpp;
+        p.recipe_loads = std::find(profile.recipes.begin(), profile.recipes.end(),
+                                   gguf ? "gguf" : "checkpoint") != profile.recipes.end();
         p.recipe = options.overrides.empty() ? recipe.name : deployment.quant;
     }
     p.deployment.quant = p.recipe_from_file ? "" : p.recipe;

@@ -46,7 +46,8 @@ struct Prepared {
     std::vector<quant::Format> formats;
     std::string recipe;  ///< name of the recipe in use
     bool recipe_from_file = false;
-    Bytes output_copy;  ///< a tied output that the recipe's exporter stores apart; in weights.total
+    bool recipe_loads = true;  ///< the runtime reads files of this recipe
+    Bytes output_copy;         ///< a tied output that the recipe's exporter stores apart; in weights.total
     runtime::Selected runtime;
     memory::Weights weights;
     std::vector<memory::KvGroup> kv_groups;

@@ -140,6 +140,8 @@ Target aim(const Prepared& p, device::Device d) {
     if (t.processor == ProcessorKind::npu && experts && !profile.routes_experts_on_npu)
         t.refusal = Reason::npu_routing;
 
+    if (!p.recipe_loads) t.refusal = Reason::recipe;
+
     speed::EngineInfo engine;
     engine.flash_attention = dep.flash_attention != Switch::off;
     engine.prompt_chunk = t.processor == ProcessorKind::npu ? profile.prompt_chunk : 0;

@@ -66,6 +66,7 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.windows = kv["windows"].as<bool>(true);
     p.latent_cache = kv["latent_cache"].as<bool>(true);
     p.quantized_values_need_flash = kv["quantized_values_need_flash"].as<bool>(false);
+    p.input_tables_on_host = y["input_tables_on_host"].as<bool>(false);
     p.weights_mapped = y["weights_mapped"].as<bool>(false);
     p.measured_isa = texts(y["measured_isa"]);
     p.output_buffer = y["output_buffer"].as<bool>(false);

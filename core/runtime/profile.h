@@ -47,7 +47,7 @@ struct Profile {
     std::string release;  ///< the release the numbers were read from; empty = none in particular
     std::string about;
     std::vector<std::string> sources;
-    std::vector<std::string> recipes;  ///< families of recipes it loads: "gguf", "gptq" ...
+    std::vector<std::string> recipes;  ///< kinds of files it loads: "gguf", "checkpoint"
     std::string default_recipe;
     std::vector<std::string> suggested_recipes;  ///< the usual ones, for "what smaller recipe fits"
     std::vector<std::string> kv_types;           ///< supported KV types, first = default
@@ -64,7 +64,8 @@ struct Profile {
     bool quantized_values_need_flash = false;
     std::int64_t gpu_memory_share_permille = 0;  ///< paged engines that grab a share of VRAM for KV; 0 = no
 
-    bool weights_mapped = false;  ///< weights are clean file pages (mmap)
+    bool input_tables_on_host = false;  ///< look-up tables stay in host memory when layers go to a card
+    bool weights_mapped = false;        ///< weights are clean file pages (mmap)
     std::vector<RepackRule> repack;
     std::vector<std::string> measured_isa;  ///< CPUs with one of these are what the numbers were measured on
     bool output_buffer = false;             ///< sequences x vocabulary x 4 bytes of logits

@@ -12,7 +12,7 @@
 namespace memwall::view {
 namespace {
 
-constexpr std::size_t kLabel = 20, kValue = 11, kBar = 20;
+constexpr std::size_t kLabel = 22, kValue = 11, kBar = 20;
 
 struct Screen {
     bool colour;
@@ -102,7 +102,8 @@ void memory_part(Screen& s, const plan::Prepared& p, const plan::Knobs& k, const
             memory_row(s, "needed", pool.needed, scale, "file pages are dropped once copied");
         if (pool.limited)
             memory_row(s, "budget", Interval<Bytes>::exact(pool.budget), scale,
-                       pool.capacity.value > 0 ? fmt::format("of {}", bytes_text(pool.capacity)) : std::string("as told"));
+                       pool.capacity.value > 0 ? fmt::format("of {}", bytes_text(pool.capacity))
+                                               : std::string("as told"));
         else
             s.line(fmt::format("  {} unknown: --budget SIZE decides", pad_right("budget", kLabel)));
         for (const auto& [basis, items] : bases) s.dim_note(items + ": ", basis);
