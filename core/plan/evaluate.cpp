@@ -212,7 +212,7 @@ Plan evaluate(const Prepared& p, const Knobs& k, const Target& t) {
     }
     settle(plan.memory, p, k, t, mapping, buffers.untouched);
     judge(plan, t, placement);
-    plan.speed = time(p, k, t, placement);
+    plan.speed = time(p, k, t, placement, plan.memory);
     return plan;
 }
 

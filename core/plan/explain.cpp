@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/base/size_text.h"
@@ -198,7 +200,49 @@ struct Ledger {
                      "read of the weights)",
                      {{"peak", ops_text(OpsPerSecond(m.compute)), std::string(m.compute_name)},
                       {"u x peak", ops_text(OpsPerSecond(m.compute_rate())), std::string(m.basis)}}));
+        item.children.push_back(
+            operators("decode_operators", {speed::PhaseKind::decode, 1, k.context, k.sequences}));
+        if (s.prefill_known)
+            item.children.push_back(
+                operators("prefill_operators", {speed::PhaseKind::prefill, k.prompt, 0, k.sequences}));
         return item;
+    }
+
+    /// One row an operator: what it touches and computes, the time that takes at the machine's rates, and
+    /// what binds it.
+    LedgerItem operators(const char* name, const speed::Phase& phase) const {
+        LedgerItem all = leaf(name, Interval<double>::exact(0), Unit::seconds,
+                              "sum of the operators at the central rates, without launches");
+        const speed::Machine& m = t.machine;
+        const double value_bytes =
+            static_cast<double>(k.kv_k.block_bytes) / static_cast<double>(k.kv_k.block_len);
+        for (const speed::Operator& o : speed::operators(p.model, p.formats, phase)) {
+            const double ops = o.int8_ops + o.fp16_ops + o.fp32_ops;
+            const double moved =
+                o.weight_bytes / m.weights_rate() + o.kv_values_read * value_bytes / m.kv_rate();
+            const double computed = m.compute > 0 ? (ops + o.attention_ops) / m.compute_rate() : 0;
+            const double seconds = std::max(moved, computed);
+            if (seconds <= 0) continue;
+            std::string row(speed::operator_name(o.kind));
+            if (o.window > 0) row += fmt::format("_window_{}", o.window);
+            std::vector<LedgerInput> in;
+            if (o.layers > 0) in.push_back({"layers", fmt::format("{}", o.layers), p.model.source("layers")});
+            if (o.weight_bytes > 0)
+                in.push_back(
+                    {"weights read", bytes_text(Bytes(std::llround(o.weight_bytes))), "touched tensors"});
+            if (o.kv_values_read > 0)
+                in.push_back({"cache read", bytes_text(Bytes(std::llround(o.kv_values_read * value_bytes))),
+                              fmt::format("{} values", k.kv_k.name)});
+            if (ops + o.attention_ops > 0)
+                in.push_back({"operations", fmt::format("{:.3g} G", (ops + o.attention_ops) / 1e9),
+                              "2 a multiply-add"});
+            in.push_back({"bound", computed > moved ? "compute" : "bandwidth", "the larger of both"});
+            all.value.low = all.value.central = all.value.high = all.value.central + seconds;
+            all.children.push_back(leaf(row, Interval<double>::exact(seconds), Unit::seconds,
+                                        "max(bytes / effective bandwidth, operations / effective compute)",
+                                        std::move(in)));
+        }
+        return all;
     }
 
     LedgerItem compute() const;

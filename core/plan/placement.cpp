@@ -104,11 +104,15 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
             if (i < first) {
                 out.host_kv += kv;
                 out.host_state += state;
+                out.host_layer_weights += w.layer[n];
                 continue;
             }
             device += w.layer[n];
             out.device_experts += w.layer_experts[n];
-            if (k.experts_on_host) device -= w.layer_experts[n];
+            if (k.experts_on_host) {
+                device -= w.layer_experts[n];
+                out.host_layer_weights += w.layer_experts[n];
+            }
             (k.kv_on_host ? out.host_kv : out.device_kv) += kv;
             out.device_state += state;
         }
@@ -124,38 +128,6 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
         out.largest_buffer = std::max(out.largest_buffer, quant::kv_row_bytes(k.kv_k, g.kv_heads, g.key_dim) *
                                                               (memory::cells_of(g, cells) * cells.streams));
     return out;
-}
-
-Speed time(const Prepared& p, const Knobs& k, const Target& t, const Placement& placement) {
-    Speed s;
-    if (t.refusal != Reason::fits || !t.machine_known ||
-        placement.host_weights.value > placement.device_weights.central.value)
-        return s;
-    speed::SpeedSettings settings;
-    settings.context = k.context;
-    settings.sequences = k.sequences;
-    settings.prompt = k.prompt + k.images * p.tokens_per_image;
-    settings.cached_prompt = std::min(k.cached_prompt, settings.prompt - 1);
-    settings.generate = k.generate;
-    settings.micro_batch = k.ubatch;
-    const speed::KvTraffic traffic = kv_traffic(p, k);
-    const speed::TimeTerms step = speed::decode_step(p.workload, t.machine, traffic, settings);
-    s.decode_known = true;
-    s.decode = step.per_second();
-    s.decode_all = step.per_second(static_cast<double>(k.sequences));
-    s.bound = speed::bound_name(step.bound);
-    s.sustained_fraction = t.machine.sustained_fraction;
-    if (t.machine.compute > 0) {
-        const speed::TimeTerms prompt = speed::prefill(p.workload, t.machine, traffic, settings);
-        s.prefill_known = true;
-        s.prefill = prompt.per_second(static_cast<double>(settings.prompt - settings.cached_prompt));
-        s.first_token = prompt.total + step.total;
-        s.job = s.first_token;
-        const auto n = static_cast<double>(k.generate - 1);
-        s.job += Interval<Seconds>{step.total.low * n, step.total.central * n, step.total.high * n,
-                                   step.total.level, step.total.basis};
-    }
-    return s;
 }
 
 }  // namespace memwall::plan

@@ -76,19 +76,32 @@ struct Memory {
 /// All rates are for one sequence unless they say "all". Zero `known` = no bandwidth or no prior for the
 /// processor.
 struct Speed {
-    bool decode_known = false, prefill_known = false, load_known = false;
+    bool decode_known = false, prefill_known = false, load_known = false, energy_known = false;
     Interval<PerSecond> decode;      ///< tokens/s of one sequence in steady decode at the full context
     Interval<PerSecond> decode_all;  ///< all sequences together
     Interval<PerSecond> prefill;
-    Interval<Seconds> first_token;  ///< of a prompt of Knobs::prompt tokens, model loaded
-    Interval<Seconds> job;          ///< first token + generated tokens
-    Interval<Seconds> load;         ///< from storage, cold
-    double sustained_fraction = 0;  ///< 0 = unknown
-    bool energy_known = false;
+    // Parts of the time to first token of a prompt of Knobs::prompt tokens; loading only when the model is
+    // cold.
+    Interval<Seconds> load;  ///< from storage, nothing cached
+    Interval<Seconds> tokenization, prefill_time, first_decode;
+    Interval<Seconds> first_token;  ///< model loaded: tokenization + prefill + first decode
+    Interval<Seconds> job;          ///< first token + the other generated tokens
+    double sustained_fraction = 0;  ///< of the cold rate after minutes; 0 = unknown
     Interval<Joules> energy_per_token;
     double battery_percent_per_1000_tokens = 0;  ///< 0 = no battery known
-    std::string_view bound;  ///< what limits decode: bandwidth, compute, dequantization, overhead
+    std::string_view
+        bound;  ///< what limits decode: bandwidth, compute, dequantization, overhead, storage, host
+    std::string_view helps;  ///< what would help most, in words
+
+    bool speculative = false;  ///< the rates above are with the draft; without it:
+    Interval<PerSecond> plain_decode;
+    double tokens_per_round = 0, break_even_acceptance = 0;
 };
+
+/// A rate under heat: burst x sustained fraction.
+inline Interval<PerSecond> scaled_rate(Interval<PerSecond> r, double fraction) {
+    return {r.low * fraction, r.central * fraction, r.high * fraction, r.level, r.basis};
+}
 
 struct Plan {
     Memory memory;

@@ -79,6 +79,8 @@ struct Target {
     Bytes largest_allocation;    ///< limit of one buffer on the processor; 0 = none known
     bool machine_known = false;  ///< bandwidth and a prior for the processor exist
     speed::Machine machine;
+    bool host_machine_known = false;  ///< a CPU of the device beside a card
+    speed::Machine host_machine;
     Reason refusal = Reason::fits;  ///< not fits: the pair is unsupported
     std::unique_ptr<Target> draft;
 };

@@ -153,6 +153,14 @@ Target aim(const Prepared& p, device::Device d) {
     } catch (const Error&) {
         t.machine_known = false;  // no bandwidth or no prior: the plan says so and stays silent on speed
     }
+    if (t.discrete && d.processor(ProcessorKind::cpu)) {
+        try {
+            t.host_machine = speed::machine_for(d, ProcessorKind::cpu, engine, options);
+            t.host_machine_known = true;
+        } catch (const Error&) {
+            t.host_machine_known = false;
+        }
+    }
     t.device = std::move(d);
     if (p.draft) t.draft = std::make_unique<Target>(aim(*p.draft, t.device));
     return t;

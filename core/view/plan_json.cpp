@@ -119,12 +119,24 @@ Json speed_part(const plan::Speed& s, const plan::Knobs& k) {
             {"decode_all_sequences_tokens_per_second", known(s.decode_known, s.decode_all)},
             {"prefill_tokens_per_second", known(s.prefill_known, s.prefill)},
             {"time_to_first_token_seconds", known(s.prefill_known, s.first_token)},
+            {"time_to_first_token_parts",
+             {{"tokenization_seconds", known(s.prefill_known, s.tokenization)},
+              {"prefill_seconds", known(s.prefill_known, s.prefill_time)},
+              {"first_decode_seconds", known(s.prefill_known, s.first_decode)},
+              {"load_seconds_if_cold", known(s.load_known, s.load)}}},
             {"job_seconds", known(s.prefill_known, s.job)},
             {"load_seconds", known(s.load_known, s.load)},
             {"sustained_fraction", s.sustained_fraction > 0 ? Json(s.sustained_fraction) : Json(nullptr)},
             {"energy_joules_per_token", known(s.energy_known, s.energy_per_token)},
             {"battery_percent_per_1000_tokens",
              s.battery_percent_per_1000_tokens > 0 ? Json(s.battery_percent_per_1000_tokens) : Json(nullptr)},
+            {"speculation", s.speculative ? Json{{"plain_decode_tokens_per_second", quantity(s.plain_decode)},
+                                                 {"tokens_per_round", s.tokens_per_round},
+                                                 {"break_even_acceptance", s.break_even_acceptance <= 1
+                                                                               ? Json(s.break_even_acceptance)
+                                                                               : Json(nullptr)}}
+                                          : Json(nullptr)},
+            {"helps", s.decode_known ? Json(s.helps) : Json(nullptr)},
             {"prompt_tokens", k.prompt},
             {"bound", s.decode_known ? Json(s.bound) : Json(nullptr)}};
 }

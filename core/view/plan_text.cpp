@@ -121,17 +121,37 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
     const plan::Speed& v = plan.speed;
     if (!v.decode_known) return;
     s.head(fmt::format("Speed ({:.0f} % intervals, {})", v.decode.level * 100, v.decode.basis));
-    rate_row(s, "decode", text(v.decode) + " tokens/s", range_text(v.decode),
-             fmt::format("bound by {}", v.bound));
+    const std::string bound = fmt::format("bound by {}; helps: {}", v.bound, v.helps);
+    rate_row(s, v.speculative ? "decode with draft" : "decode", text(v.decode) + " tokens/s",
+             range_text(v.decode), bound);
+    if (v.speculative)
+        rate_row(s, "decode without it", text(v.plain_decode) + " tokens/s", range_text(v.plain_decode),
+                 v.break_even_acceptance <= 1
+                     ? fmt::format("draft pays above {:.0f} % acceptance", v.break_even_acceptance * 100)
+                     : "the draft never pays");
     if (k.sequences > 1)
         rate_row(s, fmt::format("all {} sequences", k.sequences), text(v.decode_all) + " tokens/s",
                  range_text(v.decode_all), "");
-    if (!v.prefill_known) return;
-    rate_row(s, "prefill", text(v.prefill) + " tokens/s", range_text(v.prefill), "");
-    rate_row(s, "first token", text(v.first_token), range_text(v.first_token),
-             fmt::format("prompt of {} tokens", count_text(k.prompt)));
-    rate_row(s, "whole answer", text(v.job), range_text(v.job),
-             fmt::format("{} tokens", count_text(k.generate)));
+    if (v.prefill_known) {
+        rate_row(s, "prefill", text(v.prefill) + " tokens/s", range_text(v.prefill), "");
+        rate_row(s, "first token", text(v.first_token), range_text(v.first_token),
+                 fmt::format("prompt of {} tokens", count_text(k.prompt)));
+        rate_row(s, "whole answer", text(v.job), range_text(v.job),
+                 fmt::format("{} tokens", count_text(k.generate)));
+    }
+    if (v.load_known)
+        rate_row(s, "loading", text(v.load), range_text(v.load), "from storage, nothing cached");
+    if (v.energy_known)
+        rate_row(s, "energy", number_text(v.energy_per_token.central.value) + " J/token",
+                 fmt::format("{} - {}", number_text(v.energy_per_token.low.value),
+                             number_text(v.energy_per_token.high.value)),
+                 v.battery_percent_per_1000_tokens > 0
+                     ? fmt::format("{:.1f} % of the battery per 1,000", v.battery_percent_per_1000_tokens)
+                     : "");
+    if (v.sustained_fraction > 0 && v.sustained_fraction < 1)
+        rate_row(s, "after minutes", text(plan::scaled_rate(v.decode, v.sustained_fraction)) + " tokens/s",
+                 range_text(plan::scaled_rate(v.decode, v.sustained_fraction)),
+                 fmt::format("heat leaves {:.0f} %", v.sustained_fraction * 100));
 }
 
 }  // namespace
