@@ -12,7 +12,7 @@
 namespace memwall::view {
 namespace {
 
-constexpr std::size_t kLabel = 22, kValue = 11, kBar = 20;
+constexpr std::size_t kLabel = 22, kValue = 10, kBar = 19;
 
 struct Screen {
     bool colour;
@@ -121,7 +121,7 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
     const plan::Speed& v = plan.speed;
     if (!v.decode_known) return;
     s.head(fmt::format("Speed ({:.0f} % intervals, {})", v.decode.level * 100, v.decode.basis));
-    const std::string bound = fmt::format("bound by {}; helps: {}", v.bound, v.helps);
+    const std::string bound = fmt::format("bound by {}", v.bound);
     rate_row(s, v.speculative ? "decode with draft" : "decode", text(v.decode) + " tokens/s",
              range_text(v.decode), bound);
     if (v.speculative)
@@ -140,7 +140,7 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
                  fmt::format("{} tokens", count_text(k.generate)));
     }
     if (v.load_known)
-        rate_row(s, "loading", text(v.load), range_text(v.load), "from storage, nothing cached");
+        rate_row(s, "loading", text(v.load), range_text(v.load), "cold, from storage");
     if (v.energy_known)
         rate_row(s, "energy", number_text(v.energy_per_token.central.value) + " J/token",
                  fmt::format("{} - {}", number_text(v.energy_per_token.low.value),
@@ -148,6 +148,7 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
                  v.battery_percent_per_1000_tokens > 0
                      ? fmt::format("{:.1f} % of the battery per 1,000", v.battery_percent_per_1000_tokens)
                      : "");
+    s.line(fmt::format("  {} {}", pad_right("helps most", kLabel), v.helps));
     if (v.sustained_fraction > 0 && v.sustained_fraction < 1)
         rate_row(s, "after minutes", text(plan::scaled_rate(v.decode, v.sustained_fraction)) + " tokens/s",
                  range_text(plan::scaled_rate(v.decode, v.sustained_fraction)),
