@@ -28,7 +28,7 @@ constexpr const char* kForms =
 
 constexpr std::size_t kLongestName = 128;
 
-bool exists(const fs::path& path) {
+bool is_there(const fs::path& path) {
     std::error_code error;
     return fs::exists(path, error);
 }
@@ -51,7 +51,7 @@ OpenedModel open_yaml(const std::string& path, const char* kind) {
 
 OpenedModel open_safetensors(const std::string& path) {
     const fs::path config = fs::path(path).parent_path() / "config.json";
-    if (!exists(config))
+    if (!is_there(config))
         throw Error(
             path, "weights without a config.json", "a config.json in the same folder",
             "tensors do not tell heads and windows, so the cache cannot be sized; memwall inspect shows what "
@@ -74,7 +74,7 @@ std::string without_shard(const std::string& name) {
 
 OpenedModel open_folder(const std::string& folder) {
     const fs::path path(folder);
-    if (exists(path / "config.json")) return open_json((path / "config.json").string());
+    if (is_there(path / "config.json")) return open_json((path / "config.json").string());
     std::set<std::string> files;
     std::error_code error;
     bool safetensors = false;
@@ -131,7 +131,7 @@ bool is_id(const std::string& text) {
 std::optional<OpenedModel> open_by_name(const std::string& name) {
     if (const std::string user = user_directory(); !user.empty() && is_id(name)) {
         const fs::path path = fs::path(user) / "models" / (name + ".yaml");
-        if (exists(path)) return open_yaml(path.string(), "user catalogue");
+        if (is_there(path)) return open_yaml(path.string(), "user catalogue");
     }
     auto model = load_catalog_model(name);
     if (!model) return std::nullopt;
@@ -152,7 +152,7 @@ bool looks_like_path(const std::string& text) {
 
 OpenedModel open_model(const std::string& argument) {
     if (argument.empty()) throw Error("MODEL", "an empty name", kForms);
-    if (exists(argument)) return open_existing(argument);
+    if (is_there(argument)) return open_existing(argument);
     if (argument.find("://") != std::string::npos || argument.starts_with("hf:"))
         throw Error(argument, "models are not fetched yet", "a file",
                     "download its config.json, or the first megabytes of the .gguf, and give that path");

@@ -55,6 +55,15 @@ TEST_CASE("a plain decoder, and where its numbers came from", "[gguf]") {
     CHECK(q->offset > 0);
 }
 
+TEST_CASE("a big-endian file of version 2 is the same model", "[gguf]") {
+    const Model little = test::read_whole(test::small_llama()),
+                big = test::read_whole(test::small_llama(2, true));
+    CHECK(big.sources == little.sources);
+    CHECK(big.tensors.size() == little.tensors.size());
+    CHECK(big.layers[1].attention->kv_heads == 2);
+    CHECK(big.stored_recipe == "Q4_K_M");
+}
+
 TEST_CASE("a missing head count is refused, not guessed from the layer count", "[gguf]") {
     // TinyLlama has 22 layers, 32 heads and 4 KV heads: no such guess is right.
     GgufWriter w;
@@ -98,6 +107,12 @@ TEST_CASE("keys that cannot be true are refused", "[gguf]") {
     GgufWriter text;
     text.text("general.architecture", "llama").text("llama.embedding_length", "64");
     CHECK_THROWS_WITH(read(text), Catch::Contains("llama.embedding_length is a string; expected an integer"));
+    GgufWriter empty;
+    empty.text("general.architecture", "llama").integer("llama.embedding_length", 64);
+    CHECK_THROWS_WITH(read(empty.integer("llama.block_count", 0)), Catch::Contains("llama.block_count = 0"));
+    CHECK_THROWS_WITH(read(decoder("llama", 1, 4, 8, 8)), Catch::Contains("heads of 0 x 0 values"));
+    CHECK_THROWS_WITH(read(GgufWriter().text("general.architecture", std::string(100, 'x'))),
+                      Catch::Contains("100 bytes"));
     GgufWriter short_array;
     short_array.text("general.architecture", "llama").integer("llama.block_count", 4);
     short_array.integer("llama.embedding_length", 64).integers("llama.attention.head_count", {4, 4});

@@ -100,6 +100,7 @@ TEST_CASE("state of the measured shapes", "[gguf]") {
     const Model mamba = shape("mamba", ssm);
     REQUIRE(mamba.layers[0].recurrent);
     CHECK(mamba.layers[0].recurrent->kind == RecurrentKind::mamba1);
+    CHECK(mamba.source("recurrent") == "gguf:mamba.ssm.*");
     CHECK_FALSE(mamba.layers[0].recurrent->norm);
     CHECK_FALSE(mamba.layers[0].attention);
     CHECK_FALSE(mamba.layers[0].feed_forward);
