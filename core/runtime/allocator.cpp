@@ -22,7 +22,7 @@ void Arena::reset(std::int64_t alignment) {
 }
 
 std::int64_t Arena::take(std::int64_t size) {
-    size = rounded(size);
+    size = rounded_up(size, alignment_);
     std::size_t best = free_.size() - 1;
     for (std::size_t i = 0; i + 1 < free_.size(); ++i)
         if (free_[i].size >= size && (best == free_.size() - 1 || free_[i].size <= free_[best].size))
@@ -38,7 +38,7 @@ std::int64_t Arena::take(std::int64_t size) {
 }
 
 void Arena::give(std::int64_t offset, std::int64_t size) {
-    size = rounded(size);
+    size = rounded_up(size, alignment_);
     for (auto block = free_.begin(); block != free_.end(); ++block) {
         if (block->end() == offset) {
             block->size += size;
@@ -99,7 +99,8 @@ void Replay::place(const Graph& graph, TensorId t, std::int32_t node) {
     p.owns = true;
     if (arena_.peak() > before) peak_node_ = node;
     if (tensor.part != Part::logits)
-        peak_without_logits_ = std::max(peak_without_logits_, p.offset + arena_.rounded(tensor.bytes));
+        peak_without_logits_ =
+            std::max(peak_without_logits_, p.offset + rounded_up(tensor.bytes, arena_.alignment()));
 }
 
 bool Replay::take_over(const Graph& graph, TensorId t, std::int32_t node) {

@@ -25,9 +25,8 @@ class Arena {
     void give(std::int64_t offset, std::int64_t size);
 
     std::int64_t peak() const { return peak_; }  ///< largest end ever handed out
-    std::int64_t rounded(std::int64_t size) const {
-        return (size + alignment_ - 1) / alignment_ * alignment_;
-    }
+
+    std::int64_t alignment() const { return alignment_; }
 
     struct Block {
         std::int64_t offset, size;

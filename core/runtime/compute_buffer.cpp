@@ -14,6 +14,10 @@ namespace {
 using model::Layer;
 using model::Model;
 
+// Bounds for what a hostile file can ask for.
+constexpr std::size_t kMaxLayers = 4096;
+constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 40;
+
 /// Share of cases that intervals of stand-ins are meant to hold.
 constexpr double kStandInLevel = 0.9;
 /// A release that nobody checked: engines have grown rather than shrunk their graphs. Assumed, not measured.
@@ -26,6 +30,7 @@ bool any_layer(const Model& m, Predicate p) {
 
 /// The stand-in for an architecture without a table, by what its layers contain.
 std::string_view family_of(const Model& m) {
+    if (m.embedder || m.layers.empty()) return "encoder";
     const bool attention = any_layer(m, [](const Layer& l) { return l.attention.has_value(); });
     if (any_layer(m, [](const Layer& l) { return l.recurrent.has_value(); })) {
         if (any_layer(m, [](const Layer& l) { return l.recurrent && l.attention; })) return "parallel";
@@ -66,7 +71,7 @@ std::vector<LiveTensor> tensors_at_peak(const Program& program, const Graph& gra
     Bytes unused(replay.peak());
     for (const TensorId id : replay.live_at_peak(graph)) {
         const Tensor& t = graph[id];
-        const Bytes bytes((t.bytes + alignment - 1) / alignment * alignment);
+        const Bytes bytes(rounded_up(t.bytes, alignment));
         const std::string_view name =
             t.name > 0 ? std::string_view(program.names[static_cast<std::size_t>(t.name)]) : info(t.op).name;
         live.push_back({name, t.layer, bytes, t.part});
@@ -103,9 +108,11 @@ ReplayModel::ReplayModel(const OperatorTables& tables, const Model& model, std::
       cell_model_(cell_model(model, tables.cell_rules())),
       architecture_(model.architecture) {
     if (!release.empty() && release != tables.release()) unknown_release_ = release;
-    if (model.layers.empty()) throw Error(model.id, "a model without decoder layers", "at least one layer");
+    const std::size_t layers = model.layers.empty() ? model.encoder.size() : model.layers.size();
+    if (layers == 0 || layers > kMaxLayers)
+        throw Error(model.id, fmt::format("{} layers", layers), fmt::format("1 to {}", kMaxLayers));
     const bool windows = tables.cell_rules().honours_windows(model.architecture);
-    vocabulary_ = model.vocabulary;
+    vocabulary_ = model.embedder ? 0 : std::clamp(model.vocabulary, std::int64_t{0}, kMaxVocabulary);
     model_values_ = model_values(model, windows);
     layers_ = layer_values(model, windows);
     const int own = tables.table_of(model.architecture);
@@ -143,7 +150,7 @@ ComputeBuffer ReplayModel::replay(Scratch& s, int def, const LayerValues& layers
     const BatchValues token = token_batch(cells, settings);
     // The token graph decides only when a micro-batch has hardly more tokens than there are sequences. What
     // it takes if nothing is ever freed is found quickly and usually settles the matter.
-    const std::int64_t token_bound =
+    const double token_bound =
         prompt == token ? 0
                         : s.interpreter.total_bytes(s.input(*this, def, layers, token), s.graph, alignment);
 
@@ -156,7 +163,7 @@ ComputeBuffer ReplayModel::replay(Scratch& s, int def, const LayerValues& layers
     buffer.touched =
         Bytes(std::min(s.replay.peak(), s.replay.peak_without_logits() + 4 * vocabulary_ * cells.sequences));
     buffer.at_peak = tensors_at_peak(tables_->program(), s.graph, s.replay, alignment);
-    if (token_bound <= s.replay.peak()) return buffer;
+    if (token_bound <= static_cast<double>(s.replay.peak())) return buffer;
 
     s.interpreter.build(s.input(*this, def, layers, token), s.graph);
     s.replay.run(s.graph, alignment);

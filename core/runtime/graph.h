@@ -13,6 +13,11 @@ namespace memwall::runtime {
 using TensorId = std::int32_t;
 using Extents = std::array<std::int64_t, 4>;  ///< extents[0] varies fastest
 
+/// `size` rounded up to a multiple of `step`, both positive.
+constexpr std::int64_t rounded_up(std::int64_t size, std::int64_t step) {
+    return (size + step - 1) / step * step;
+}
+
 enum class Type : std::uint8_t { f32, f16, i32, i64 };
 
 enum class Place : std::uint8_t {

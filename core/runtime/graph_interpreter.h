@@ -30,13 +30,14 @@ struct GraphInput {
 class Interpreter {
   public:
     /// Fills `graph` (cleared first). Throws Error("place:line") on any fault of the table: unset variables,
-    /// numbers in place of tensors, overflow, division by zero, more than 5 million steps, 32 nested calls.
+    /// numbers in place of tensors, overflow, division by zero, more than a million steps, 32 nested calls.
     /// `repeat_layers`: append layers like earlier ones without interpreting them again; same graph, faster.
     void build(const GraphInput& input, Graph& graph, bool repeat_layers = true);
 
     /// Bytes of all arena tensors that build() would make, each rounded up to `alignment`: an upper bound of
-    /// any replay's peak, cheaper than one because equal layers are only counted. `graph` is scratch.
-    std::int64_t total_bytes(const GraphInput& input, Graph& graph, std::int64_t alignment);
+    /// any replay's peak, cheaper than one because equal layers are only counted. Exact below 2^53; a double
+    /// because hostile sizes add up to more than 2^63. `graph` is scratch.
+    double total_bytes(const GraphInput& input, Graph& graph, std::int64_t alignment);
 
     /// The first "require" that did not hold, as the table words it; empty if all did.
     const std::string& unmet() const { return unmet_; }
@@ -77,10 +78,11 @@ class Interpreter {
     std::size_t frame_end_ = 0;  ///< first free slot
     int depth_ = 0;
     std::int64_t steps_ = 0;
+    std::int32_t line_ = 0;                           ///< of the last call that changed the graph
     const std::vector<std::int64_t>* row_ = nullptr;  ///< symbols of the running layer
     std::array<Value, kMaxResults> results_;
     std::size_t result_count_ = 0;
-    std::int64_t skipped_bytes_ = 0;
+    double skipped_bytes_ = 0;
     std::string unmet_;
 };
 

@@ -8,7 +8,9 @@
 //              | "return" expr {"," expr}
 //              | "if" expr ":" (statement | block) ["else" ":" (statement | block)]
 //              | "for" NAME "in" expr ".." expr ":" block
-//              | "each" "layer" ":" block                 layer symbols are those of the running layer
+//              | "each" "layer" ":" block                 layer symbols are those of the running layer;
+//              variables
+//                                                         that first occur in the block last for one layer
 //              | "require" expr                           the table is exact only where this holds
 //              | call
 //   expr      := expr "?" expr ":" expr | or | and | not | == != < <= > >= | + - | * / % | value | "(" expr
@@ -85,8 +87,9 @@ struct Stmt {
     std::int32_t line = 0;
     List targets{};  ///< assign: of Program::targets; loop: the variable
     List values{};   ///< assign, leave, require, evaluate: expressions; branch: condition; loop: bounds
-    List body{}, otherwise{};  ///< statements
-    Index words = 0;           ///< require: the condition as written, among Program::names
+    List body{}, otherwise{};            ///< statements
+    Index first_slot = 0, end_slot = 0;  ///< each_layer: locals of the block, unset when a layer begins
+    Index words = 0;                     ///< require: the condition as written, among Program::names
 };
 
 struct Def {

@@ -18,6 +18,7 @@ class Parser : ExpressionParser {
         declarations();
         for (at_ = 0; at_ < lines_.size();) {
             open(lines_[at_]);
+            if (lines_[at_].indent > 0) fail("an indented line", "\"def\" or \"shared\" at the margin");
             if (accept("def"))
                 definition();
             else
@@ -129,7 +130,9 @@ class Parser : ExpressionParser {
             want_end();
             ++at_;
             s.kind = StmtKind::each_layer;
+            s.first_slot = static_cast<Index>(locals_.size());
             s.body = block(indent, depth + 1);
+            s.end_slot = static_cast<Index>(locals_.size());
             return store(s);
         }
         const Index simple = simple_statement();

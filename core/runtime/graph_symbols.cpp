@@ -13,10 +13,16 @@ using model::Model;
 using model::Recurrent;
 using model::RecurrentKind;
 
+/// The layers a graph is made of: an encoder-only model has no others.
+const std::vector<Layer>& layers_of(const Model& m) {
+    return m.layers.empty() ? m.encoder : m.layers;
+}
+
 struct Context {
     const Model& model;
     bool honours_windows;
     bool last_layer = false;
+    const std::vector<Layer>& layers = layers_of(model);
 };
 
 bool windowed(const Attention& a, const Context& c) {
@@ -27,7 +33,7 @@ bool windowed(const Attention& a, const Context& c) {
 /// The first attention layer that is (not) windowed; the first of all if there is none such.
 const Attention* first_attention(const Context& c, bool window) {
     const Attention* any = nullptr;
-    for (const Layer& l : c.model.layers) {
+    for (const Layer& l : c.layers) {
         if (!l.attention) continue;
         if (windowed(*l.attention, c) == window) return &*l.attention;
         if (!any) any = &*l.attention;
@@ -47,7 +53,7 @@ std::int64_t first_windowed(const Context& c) {
 }
 template <auto Field>
 std::int64_t first_of_all(const Context& c) {
-    for (const Layer& l : c.model.layers)
+    for (const Layer& l : c.layers)
         if (l.attention) return (*l.attention).*Field;
     return 0;
 }
@@ -58,8 +64,12 @@ std::int64_t of_model(const Context& c) {
 
 std::int64_t widest_value_row(const Context& c) {
     std::int64_t widest = 0;
-    for (const Layer& l : c.model.layers)
-        if (l.attention) widest = std::max(widest, l.attention->kv_heads * l.attention->value_dim);
+    for (const Layer& l : c.layers) {
+        std::int64_t row = 0;
+        if (l.attention && __builtin_mul_overflow(l.attention->kv_heads, l.attention->value_dim, &row))
+            row = INT64_MAX;  // the graph refuses it
+        widest = std::max(widest, row);
+    }
     return widest;
 }
 
@@ -70,8 +80,8 @@ struct ModelSymbol {
 // clang-format off
 constexpr ModelSymbol kModelSymbols[] = {
     {"hidden",              of_model<&Model::hidden>},
-    {"vocabulary",          of_model<&Model::vocabulary>},
-    {"layer_count",         [](const Context& c) { return static_cast<std::int64_t>(c.model.layers.size()); }},
+    {"vocabulary",          [](const Context& c) { return c.model.embedder ? 0 : c.model.vocabulary; }},
+    {"layer_count",         [](const Context& c) { return static_cast<std::int64_t>(c.layers.size()); }},
     {"has_windows",         [](const Context& c) -> std::int64_t {
          const Attention* a = first_attention(c, true);
          return a && windowed(*a, c); }},
@@ -231,8 +241,8 @@ LayerValues layer_values(const Model& model, bool honours_windows) {
     Context context{model, honours_windows};
     LayerValues values;
     std::vector<std::int64_t> row(std::size(kLayerSymbols));
-    for (const Layer& layer : model.layers) {
-        context.last_layer = &layer == &model.layers.back();
+    for (const Layer& layer : context.layers) {
+        context.last_layer = &layer == &context.layers.back();
         std::transform(std::begin(kLayerSymbols), std::end(kLayerSymbols), row.begin(),
                        [&](const LayerSymbol& s) { return s.value(layer, context); });
         const auto known = std::find(values.rows.begin(), values.rows.end(), row);

@@ -37,15 +37,19 @@ bool LayerRepeat::same_entry(const Record& r, std::span<const Value> locals,
             return false;
     if (count_only_) return true;  // the order of listing does not change what is made
 
+    // What the layer before left unlisted must hang together in the same way, because listing goes on from
+    // there. Older operands stop it if they are listed; the record's were, or it would have listed them.
     const auto listed = graph_.listed(now, now + made);
     if (!std::equal(listed.begin(), listed.end(), r.listed.begin())) return false;
+    const auto same_operand = [&](TensorId s, TensorId t) {
+        return s >= then ? t == s + (now - then) : t < now && graph_.listed(t, t + 1).front() != 0;
+    };
     for (std::int32_t i = 0; i < made; ++i) {
         if (listed[static_cast<std::size_t>(i)]) continue;
         const Tensor& a = graph_[then + i];
         const Tensor& b = graph_[now + i];
         const auto from = graph_.operands(a), to = graph_.operands(b);
-        if (a.op != b.op || !std::equal(from.begin(), from.end(), to.begin(), to.end(),
-                                        [&](TensorId s, TensorId t) { return same_tensor(r, s, t); }))
+        if (a.op != b.op || !std::equal(from.begin(), from.end(), to.begin(), to.end(), same_operand))
             return false;
     }
     return true;
@@ -103,14 +107,11 @@ void LayerRepeat::end(std::int32_t kind, std::span<const Value> locals, std::spa
         records_.push_back(open_);
 }
 
-std::int64_t LayerRepeat::skipped_bytes(std::int64_t alignment) const {
-    std::int64_t sum = 0;
-    for (const Record& r : records_) {
-        std::int64_t layer = 0;
+double LayerRepeat::skipped_bytes(std::int64_t alignment) const {
+    double sum = 0;
+    for (const Record& r : records_)
         for (TensorId t = r.layer.from.tensors; t < r.layer.to.tensors; ++t)
-            layer += (graph_[t].bytes + alignment - 1) / alignment * alignment;
-        sum += layer * r.skipped;
-    }
+            sum += static_cast<double>(rounded_up(graph_[t].bytes, alignment)) * r.skipped;
     return sum;
 }
 

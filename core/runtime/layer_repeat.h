@@ -38,7 +38,7 @@ class LayerRepeat {
     void end(std::int32_t kind, std::span<const Value> locals, std::span<const Value> shared);
 
     /// Sum of what the arena tensors of skipped layers would take, rounded up to `alignment`.
-    std::int64_t skipped_bytes(std::int64_t alignment) const;
+    double skipped_bytes(std::int64_t alignment) const;
 
   private:
     struct Span {
