@@ -1,7 +1,7 @@
 # memwall_bench_targets(): one Google Benchmark program for every bench/*_bench.cpp below the modules.
 function(memwall_bench_targets)
   find_package(benchmark REQUIRED)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_bench.cpp ${PROJECT_SOURCE_DIR}/devices/*_bench.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*/bench/*_bench.cpp ${PROJECT_SOURCE_DIR}/devices/*_bench.cpp)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     # Benchmarks make their input files with the writers of the tests.
