@@ -22,7 +22,9 @@ struct Options {
 
 using Row = std::string (*)(const Planned&);
 
-std::string item_text(const Planned& p, plan::Item item) { return view::text(p.plan.memory.items[static_cast<std::size_t>(item)]); }
+std::string item_text(const Planned& p, plan::Item item) {
+    return view::text(p.plan.memory.items[static_cast<std::size_t>(item)]);
+}
 
 // What is compared, one line each.
 constexpr std::pair<const char*, Row> kRows[] = {
@@ -35,21 +37,33 @@ constexpr std::pair<const char*, Row> kRows[] = {
     {"recurrent state", [](const Planned& p) { return item_text(p, plan::Item::recurrent_state); }},
     {"compute buffer", [](const Planned& p) { return item_text(p, plan::Item::compute_buffer); }},
     {"total", [](const Planned& p) { return view::text(p.plan.memory.total); }},
-    {"needed", [](const Planned& p) { return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed); }},
+    {"needed",
+     [](const Planned& p) { return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed); }},
     {"budget", [](const Planned& p) { return bytes_text(p.plan.memory.budget); }},
     {"verdict", [](const Planned& p) { return std::string(plan::verdict_name(p.plan.verdict)); }},
     {"largest context", [](const Planned& p) { return count_text(p.advice.max_context_tokens); }},
-    {"decode tokens/s", [](const Planned& p) { return p.plan.speed.decode_known ? view::text(p.plan.speed.decode) : std::string("unknown"); }},
-    {"prefill tokens/s", [](const Planned& p) { return p.plan.speed.prefill_known ? view::text(p.plan.speed.prefill) : std::string("unknown"); }},
-    {"first token", [](const Planned& p) { return p.plan.speed.prefill_known ? view::text(p.plan.speed.first_token) : std::string("unknown"); }},
+    {"decode tokens/s",
+     [](const Planned& p) {
+         return p.plan.speed.decode_known ? view::text(p.plan.speed.decode) : std::string("unknown");
+     }},
+    {"prefill tokens/s",
+     [](const Planned& p) {
+         return p.plan.speed.prefill_known ? view::text(p.plan.speed.prefill) : std::string("unknown");
+     }},
+    {"first token",
+     [](const Planned& p) {
+         return p.plan.speed.prefill_known ? view::text(p.plan.speed.first_token) : std::string("unknown");
+     }},
 };
 
 int run(const Options& o) {
     std::vector<Planned> plans;
-    for (const std::string& model : o.deployment.models()) plans.push_back(make_plan(o.deployment.deployment(model)));
+    for (const std::string& model : o.deployment.models())
+        plans.push_back(make_plan(o.deployment.deployment(model)));
     if (o.json) {
         std::vector<std::string> documents;
-        for (const Planned& p : plans) documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));
+        for (const Planned& p : plans)
+            documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));
         std::cout << view::compare_json(documents);
         return kDone;
     }
@@ -60,7 +74,9 @@ int run(const Options& o) {
         for (const Planned& p : plans) row.push_back(cell(p));
         table.rows.push_back(std::move(row));
     }
-    std::cout << (o.csv ? view::csv_table(table) : o.markdown ? view::markdown_table(table) : view::plain_table(table, colour_output()));
+    std::cout << (o.csv        ? view::csv_table(table)
+                  : o.markdown ? view::markdown_table(table)
+                               : view::plain_table(table, colour_output()));
     return kDone;
 }
 
@@ -68,7 +84,8 @@ int run(const Options& o) {
 
 void add_compare(Command command) {
     auto o = std::make_shared<Options>();
-    CLI::App* app = command.app.add_subcommand("compare", "Configurations side by side: several MODELs or deployment files under the same options");
+    CLI::App* app = command.app.add_subcommand(
+        "compare", "Configurations side by side: several MODELs or deployment files under the same options");
     o->deployment.allow_many_models();
     o->deployment.add_to(*app);
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");

@@ -13,7 +13,8 @@ namespace {
 void apply_device_what_ifs(device::Device& device, const std::vector<std::string>& sets) {
     for (const std::string& s : sets) {
         const std::size_t equals = s.find('=');
-        if (s.starts_with("device.") && equals != std::string::npos) devices::set_field(device, s.substr(7, equals - 7), s.substr(equals + 1), "--set");
+        if (s.starts_with("device.") && equals != std::string::npos)
+            devices::set_field(device, s.substr(7, equals - 7), s.substr(equals + 1), "--set");
     }
 }
 
@@ -29,12 +30,15 @@ void place_automatically(Planned& p) {
 
 }  // namespace
 
-Planned make_plan(const plan::Deployment& deployment) {
+Planned make_plan(const plan::Deployment& stated) {
     Planned p;
+    plan::Deployment deployment = stated;
     model::OpenedModel opened = model::open_model(deployment.model);
+    if (deployment.quant.empty() && !opened.model.tensors_from_file) deployment.quant = opened.recipe_hint;
     device::Device device = devices::resolve_device(deployment.device, "--device");
     apply_device_what_ifs(device, deployment.set);
-    p.prepared = plan::prepare(std::move(opened.model), deployment, [](const std::string& name) { return model::open_model(name).model; });
+    p.prepared = plan::prepare(std::move(opened.model), deployment,
+                               [](const std::string& name) { return model::open_model(name).model; });
     p.target = plan::aim(p.prepared, std::move(device));
     p.knobs = plan::resolve_knobs(p.prepared, p.target);
     place_automatically(p);

@@ -60,7 +60,7 @@ std::vector<std::string> scalar_list(const YAML::Node& node, const std::string& 
     return list;
 }
 
-const YAML::Node& list_of(const YAML::Node& node, const std::string& file) {
+YAML::Node list_of(const YAML::Node& node, const std::string& file) {
     if (!node.IsSequence()) throw Error(place_of(node, file), "no list", "lines of the form '- ...'");
     return node;
 }

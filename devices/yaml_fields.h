@@ -26,7 +26,7 @@ std::string scalar_text(const YAML::Node& node, const std::string& file);
 std::vector<std::string> scalar_list(const YAML::Node& node, const std::string& file);
 
 /// `node` itself, which must be a list: yaml-cpp iterates over anything else without a word.
-const YAML::Node& list_of(const YAML::Node& node, const std::string& file);
+YAML::Node list_of(const YAML::Node& node, const std::string& file);
 
 /// One mapping. Every reader leaves its target alone when the key is absent and throws Error for a bad value.
 /// done() refuses keys that nobody asked for, so a misspelt key is never ignored.

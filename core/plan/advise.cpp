@@ -11,7 +11,7 @@
 namespace memwall::plan {
 namespace {
 
-constexpr std::int64_t kEndless = std::int64_t{1} << 40;
+constexpr std::int64_t kEndless = std::int64_t{1} << 31;  // engines count cells in 32 bits
 
 /// Whether the knobs fit, and how tightly.
 struct Trial {
@@ -23,10 +23,12 @@ struct Trial {
 
 Trial attempt(const Prepared& p, const Knobs& k, const Target& t) {
     const Plan plan = evaluate(p, k, t);
-    return {k, plan.verdict == Verdict::fits, plan.memory.pools[plan.memory.deciding_pool].needed, plan.memory.budget};
+    return {k, plan.verdict == Verdict::fits, plan.memory.pools[plan.memory.deciding_pool].needed,
+            plan.memory.budget};
 }
 
-/// The largest n in [low, high] for which `fits` holds, given that it holds up to some n and not beyond; low - 1 if none.
+/// The largest n in [low, high] for which `fits` holds, given that it holds up to some n and not beyond; low
+/// - 1 if none.
 template <class Fits>
 std::int64_t largest(std::int64_t low, std::int64_t high, Fits fits) {
     if (high < low || !fits(low)) return low - 1;
@@ -54,7 +56,8 @@ void suggest_context(Advice& a, const Knobs& k) {
     const std::int64_t most = a.max_context_tokens;
     if (most <= 0 || most >= k.context) return;
     const std::int64_t step = most >= 8192 ? 1024 : most >= 1024 ? 256 : 1;
-    a.suggestions.push_back({"--context", fmt::format("{}", k.context), fmt::format("{}", most / step * step), ""});
+    a.suggestions.push_back(
+        {"--context", fmt::format("{}", k.context), fmt::format("{}", most / step * step), ""});
 }
 
 void suggest_kv(Advice& a, const Prepared& p, const Knobs& k, const Target& t) {
@@ -97,7 +100,8 @@ void suggest_engine(Advice& a, const Prepared& p, const Knobs& k, const Target& 
         void (*make)(Knobs&);
     };
     const Change changes[] = {
-        {"n_outputs_max=1", p.runtime.profile->output_buffer && k.outputs_max == 0 && k.sequences == 1, [](Knobs& x) { x.outputs_max = 1; }},
+        {"n_outputs_max=1", p.runtime.profile->output_buffer && k.outputs_max == 0 && k.sequences == 1,
+         [](Knobs& x) { x.outputs_max = 1; }},
         {"repack=off", k.repack && t.repacked.value > 0, [](Knobs& x) { x.repack = false; }},
     };
     for (const Change& c : changes) {
@@ -116,17 +120,17 @@ void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& 
         std::int64_t bytes;
     };
     std::vector<Candidate> smaller;
-    for (const quant::RecipeInfo& info : quant::recipes()) {
-        if (std::string_view(info.runtimes).find(p.runtime.profile->name) == std::string_view::npos) continue;
+    for (const std::string& name : p.runtime.profile->suggested_recipes) {
         try {
-            const auto formats = quant::assign(quant::parse_recipe(info.name), p.model);
+            const auto formats = quant::assign(quant::parse_recipe(name), p.model);
             const std::int64_t bytes = quant::weights_bytes(p.model, formats).value;
-            if (bytes < p.weights.total.central.value) smaller.push_back({info.name, bytes});
+            if (bytes < p.weights.total.central.value) smaller.push_back({name, bytes});
         } catch (const Error&) {
             continue;  // a recipe that this model's shapes do not take
         }
     }
-    std::sort(smaller.begin(), smaller.end(), [](const Candidate& x, const Candidate& y) { return x.bytes > y.bytes; });
+    std::sort(smaller.begin(), smaller.end(),
+              [](const Candidate& x, const Candidate& y) { return x.bytes > y.bytes; });
     // Fits is monotone in size but for repacked copies, so look from the large end and stop at the first.
     for (const Candidate& c : smaller) {
         Deployment d = p.deployment;
@@ -146,32 +150,50 @@ void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& 
 void warn(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     for (const std::string& w : p.warnings) a.warnings.push_back({"model", w});
     if (p.model.trained_context > 0 && k.context > p.model.trained_context)
-        a.warnings.push_back({"context_beyond_training", fmt::format("the model was trained for {} tokens; {} is beyond that", count_text(p.model.trained_context), count_text(k.context))});
+        a.warnings.push_back({"context_beyond_training",
+                              fmt::format("the model was trained for {} tokens; {} is beyond that",
+                                          count_text(p.model.trained_context), count_text(k.context))});
     if (!p.runtime.release_known)
-        a.warnings.push_back({"release_unknown", fmt::format("{} {} was not read; numbers are those of {}", p.runtime.profile->name, p.runtime.release, p.runtime.profile->release)});
+        a.warnings.push_back({"release_unknown", fmt::format("{} {} was not read; numbers are those of {}",
+                                                             p.runtime.profile->name, p.runtime.release,
+                                                             p.runtime.profile->release)});
     if (!plan.speed.decode_known && plan.verdict != Verdict::unsupported)
-        a.warnings.push_back({"speed_unknown", "no memory bandwidth or no prior is known for this processor, so no speed is given"});
-    if (plan.memory.droppable.value > 0 && plan.memory.total.low > plan.memory.budget && plan.verdict == Verdict::fits)
-        a.warnings.push_back({"tight_load", "fits because file pages are dropped once copied; loading is slower than the storage"});
+        a.warnings.push_back(
+            {"speed_unknown",
+             "no memory bandwidth or no prior is known for this processor, so no speed is given"});
+    if (plan.memory.droppable.value > 0 && plan.memory.total.low > plan.memory.budget &&
+        plan.verdict == Verdict::fits)
+        a.warnings.push_back(
+            {"tight_load",
+             "fits because file pages are dropped once copied; loading is slower than the storage"});
     const device::Pool& pool = t.device.pools[t.pool];
-    if (pool.max_mapping.value > 0 && k.mmap && p.runtime.profile->weights_mapped && p.weights.total.central > pool.max_mapping)
-        a.warnings.push_back({"mapping_limit", fmt::format("one process can map about {} on this device; split the file or turn mmap off", bytes_text(pool.max_mapping))});
+    if (pool.max_mapping.value > 0 && k.mmap && p.runtime.profile->weights_mapped &&
+        p.weights.total.central > pool.max_mapping)
+        a.warnings.push_back(
+            {"mapping_limit",
+             fmt::format("one process can map about {} on this device; split the file or turn mmap off",
+                         bytes_text(pool.max_mapping))});
     for (const device::UsableVariant& v : pool.variants)
-        if (t.budget_override.value == 0 && v.usable < pool.usable && v.usable - t.reserve < plan.memory.pools[0].needed.high)
-            a.warnings.push_back({"usable_variant", fmt::format("only {} {}", bytes_text(v.usable), v.condition)});
+        if (t.budget_override.value == 0 && v.usable < pool.usable &&
+            v.usable - t.reserve < plan.memory.pools[0].needed.high)
+            a.warnings.push_back({"usable_variant", fmt::format("{} one process may use only {}", v.condition,
+                                                                bytes_text(v.usable))});
 }
 
 }  // namespace
 
 std::int64_t max_context_tokens(const Prepared& p, const Knobs& k, const Target& t, std::int64_t limit) {
-    return largest(1, limit, [&](std::int64_t context) { return attempt(p, with_context(k, context), t).fits; });
+    return largest(1, limit,
+                   [&](std::int64_t context) { return attempt(p, with_context(k, context), t).fits; });
 }
 
 std::int64_t kv_exceeds_weights_at_tokens(const Prepared& p, const Knobs& k) {
     const Bytes weights = p.weights.total.central;
     const auto below = [&](std::int64_t context) {
         const Knobs at = with_context(k, context);
-        return memory::kv_cache_bytes(p.kv_groups, kv_cells(p, at), k.kv_k, k.kv_v) + p.recurrent_per_sequence * k.sequences <= weights;
+        return memory::kv_cache_bytes(p.kv_groups, kv_cells(p, at), k.kv_k, k.kv_v) +
+                   p.recurrent_per_sequence * k.sequences <=
+               weights;
     };
     if (p.kv_groups.empty()) return 0;
     const std::int64_t last = largest(1, kEndless / k.sequences, below);
@@ -180,22 +202,34 @@ std::int64_t kv_exceeds_weights_at_tokens(const Prepared& p, const Knobs& k) {
 
 std::string reason_text(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     const PoolUse& pool = plan.memory.pools[plan.memory.deciding_pool];
-    const std::string context = fmt::format("{} tokens{}", count_text(k.context), k.sequences > 1 ? fmt::format(" x {}", k.sequences) : "");
+    const std::string context = fmt::format("{} tokens{}", count_text(k.context),
+                                            k.sequences > 1 ? fmt::format(" x {}", k.sequences) : "");
     switch (plan.reason) {
         case Reason::fits:
-            return fmt::format("needs {} of the {} of {} one process may use; {} left", bytes_text(pool.needed.high), bytes_text(pool.budget), pool.name,
+            return fmt::format("needs {} of the {} of {} one process may use; {} left",
+                               bytes_text(pool.needed.high), bytes_text(pool.budget), pool.name,
                                bytes_text(plan.memory.headroom.low));
         case Reason::pool_full:
-            return fmt::format("needs at least {} of {}, one process may use {}: {} too much at {}", bytes_text(pool.needed.low), pool.name,
-                               bytes_text(pool.budget), bytes_text(pool.needed.low - pool.budget), context);
+            return fmt::format("needs at least {} of {}, one process may use {}: {} too much at {}",
+                               bytes_text(pool.needed.low), pool.name, bytes_text(pool.budget),
+                               bytes_text(pool.needed.low - pool.budget), context);
         case Reason::pool_uncertain:
-            return fmt::format("needs {} to {} of {}, and one process may use {}", bytes_text(pool.needed.low), bytes_text(pool.needed.high), pool.name, bytes_text(pool.budget));
+            return fmt::format("needs {} to {} of {}, and one process may use {}",
+                               bytes_text(pool.needed.low), bytes_text(pool.needed.high), pool.name,
+                               bytes_text(pool.budget));
         case Reason::allocation_limit:
-            return fmt::format("one buffer of the plan is larger than the {} that this processor's driver gives out at once", bytes_text(t.largest_allocation));
-        case Reason::pool_size_unknown: return fmt::format("needs {}; how much memory {} has is unknown, say --budget", bytes_text(pool.needed.high), t.device.name);
-        case Reason::runtime_processor: return fmt::format("{} does not run on this processor", p.runtime.profile->name);
-        case Reason::npu_routing: return fmt::format("{} routes tokens to experts, which compiled NPU programs cannot", p.model.id);
-        default: return "unsupported";
+            return fmt::format(
+                "one buffer of the plan is larger than the {} that this processor's driver gives out at once",
+                bytes_text(t.largest_allocation));
+        case Reason::pool_size_unknown:
+            return fmt::format("needs {}; how much memory {} has is unknown, say --budget",
+                               bytes_text(pool.needed.high), t.device.name);
+        case Reason::runtime_processor:
+            return fmt::format("{} does not run on this processor", p.runtime.profile->name);
+        case Reason::npu_routing:
+            return fmt::format("{} routes tokens to experts, which compiled NPU programs cannot", p.model.id);
+        default:
+            return "unsupported";
     }
 }
 
@@ -206,13 +240,15 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
     a.kv_exceeds_weights_at_tokens = kv_exceeds_weights_at_tokens(p, k);
     if (plan.verdict == Verdict::unsupported || plan.reason == Reason::pool_size_unknown) return a;
 
-    const std::int64_t limit = p.model.trained_context > 0 ? p.model.trained_context : std::max<std::int64_t>(k.context, 1 << 20);
+    const std::int64_t limit =
+        p.model.trained_context > 0 ? p.model.trained_context : std::max<std::int64_t>(k.context, 1 << 20);
     a.max_context_tokens = max_context_tokens(p, k, t, limit);
     a.max_context_is_trained = a.max_context_tokens == p.model.trained_context;
     if (plan.verdict == Verdict::fits) return a;
 
     const PoolUse& pool = plan.memory.pools[plan.memory.deciding_pool];
-    a.weights_limit = plan.memory.items[static_cast<std::size_t>(Item::weights)].central - (pool.needed.low - pool.budget);
+    a.weights_limit =
+        plan.memory.items[static_cast<std::size_t>(Item::weights)].central - (pool.needed.low - pool.budget);
     suggest_context(a, k);
     if (!a.suggestions.empty()) {
         auto& first = a.suggestions.front();
@@ -222,7 +258,9 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
     suggest_engine(a, p, k, t);
     if (k.sequences > 1) suggest_number(a, p, k, t, "--sequences", &Knobs::sequences, 1, k.sequences - 1);
     if (k.ubatch > 64) suggest_number(a, p, k, t, "--ubatch", &Knobs::ubatch, 64, k.ubatch / 2);
-    if (t.discrete) suggest_number(a, p, k, t, "--gpu-layers", &Knobs::gpu_layers, 0, static_cast<std::int64_t>(p.model.layers.size()));
+    if (t.discrete)
+        suggest_number(a, p, k, t, "--gpu-layers", &Knobs::gpu_layers, 0,
+                       static_cast<std::int64_t>(p.model.layers.size()));
     suggest_recipe(a, p, k, t);
     return a;
 }

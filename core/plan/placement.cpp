@@ -7,13 +7,19 @@
 namespace memwall::plan {
 namespace {
 
-std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+std::int64_t round_up(std::int64_t n, std::int64_t to) {
+    return (n + to - 1) / to * to;
+}
 
-Bytes input_embedding(const Prepared& p) { return p.weights.by_class[static_cast<std::size_t>(memory::WeightClass::input_embedding)]; }
+Bytes input_embedding(const Prepared& p) {
+    return p.weights.by_class[static_cast<std::size_t>(memory::WeightClass::input_embedding)];
+}
 
 Bytes layer_kv(const Prepared& p, const Knobs& k, const memory::KvCells& cells, std::size_t layer) {
     const int group = p.layer_kv_group[layer];
-    return group < 0 ? Bytes(0) : memory::layer_kv_bytes(p.kv_groups[static_cast<std::size_t>(group)], cells, k.kv_k, k.kv_v);
+    return group < 0
+               ? Bytes(0)
+               : memory::layer_kv_bytes(p.kv_groups[static_cast<std::size_t>(group)], cells, k.kv_k, k.kv_v);
 }
 
 }  // namespace
@@ -53,7 +59,9 @@ memory::KvCells kv_cells(const Prepared& p, const Knobs& k) {
             c.padding = profile.block_tokens;
             break;
         case runtime::KvLayout::static_arena:
-        case runtime::KvLayout::plain: c.full = k.context; break;
+        case runtime::KvLayout::plain:
+            c.full = k.context;
+            break;
     }
     return c;
 }
@@ -61,7 +69,8 @@ memory::KvCells kv_cells(const Prepared& p, const Knobs& k) {
 speed::KvTraffic kv_traffic(const Prepared& p, const Knobs& k) {
     speed::KvTraffic t;
     for (const memory::KvGroup& g : p.kv_groups)
-        t.add(memory::kv_token_bytes(g, k.kv_k, k.kv_v).as_double() * g.layers, g.fixed_cells > 0 ? g.fixed_cells : g.window);
+        t.add(memory::kv_token_bytes(g, k.kv_k, k.kv_v).as_double() * g.layers,
+              g.fixed_cells > 0 ? g.fixed_cells : g.window);
     t.recurrent_bytes_per_sequence = p.recurrent_per_sequence.as_double();
     return t;
 }
@@ -78,8 +87,9 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
         out.device_kv = memory::kv_cache_bytes(p.kv_groups, cells, k.kv_k, k.kv_v);
         out.device_state = p.recurrent_per_sequence * k.sequences;
     } else {
-        // Output first, then the last layers; the input table stays with the host and a tied output is a second copy.
-        // Source: llama.cpp 0.5.0 (ENGINE_GPU section 1); other engines put everything on the card.
+        // Output first, then the last layers; the input table stays with the host and a tied output is a
+        // second copy. Source: llama.cpp 0.5.0 (ENGINE_GPU section 1); other engines put everything on the
+        // card.
         out.two_pools = true;
         out.device_layers = k.gpu_layers < 0 ? layers + 1 : std::min(k.gpu_layers, layers + 1);
         const std::int64_t first = layers - std::max<std::int64_t>(out.device_layers - 1, 0);
@@ -105,7 +115,8 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
         }
         out.device_weights = Interval<Bytes>::exact(device);
         out.device_weights.high += w.total.high - w.total.central;
-        if (!w.total.is_exact()) out.device_weights.level = w.total.level, out.device_weights.basis = w.total.basis;
+        if (!w.total.is_exact())
+            out.device_weights.level = w.total.level, out.device_weights.basis = w.total.basis;
         const bool tied_copy = out.device_layers > 0 && p.model.output != model::TiedOutput::untied;
         out.host_weights = w.total.central - device + (tied_copy ? embedding : Bytes(0));
         if (k.experts_on_host) out.device_experts = Bytes(0);
@@ -119,7 +130,9 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
 
 Speed time(const Prepared& p, const Knobs& k, const Target& t, const Placement& placement) {
     Speed s;
-    if (t.refusal != Reason::fits || !t.machine_known || placement.host_weights.value > placement.device_weights.central.value) return s;
+    if (t.refusal != Reason::fits || !t.machine_known ||
+        placement.host_weights.value > placement.device_weights.central.value)
+        return s;
     speed::SpeedSettings settings;
     settings.context = k.context;
     settings.sequences = k.sequences;
@@ -141,7 +154,8 @@ Speed time(const Prepared& p, const Knobs& k, const Target& t, const Placement& 
         s.first_token = prompt.total + step.total;
         s.job = s.first_token;
         const auto n = static_cast<double>(k.generate - 1);
-        s.job += Interval<Seconds>{step.total.low * n, step.total.central * n, step.total.high * n, step.total.level, step.total.basis};
+        s.job += Interval<Seconds>{step.total.low * n, step.total.central * n, step.total.high * n,
+                                   step.total.level, step.total.basis};
     }
     return s;
 }

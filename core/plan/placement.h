@@ -12,7 +12,7 @@ struct Placement {
     Interval<Bytes> device_weights;
     Bytes host_weights, device_kv, host_kv, device_state, host_state;
     Bytes device_experts;
-    Bytes largest_buffer;            ///< largest single weight tensor or layer's K rows in the processor's pool
+    Bytes largest_buffer;  ///< largest single weight tensor or layer's K rows in the processor's pool
 };
 
 Placement place(const Prepared& prepared, const Knobs& knobs, const Target& target);

@@ -15,10 +15,11 @@ namespace {
 
 /// The model as the engine sees it: windows it ignores are gone; tensors stay with the original.
 model::Model engine_view(const model::Model& model, const runtime::Profile& profile,
-                          const runtime::OperatorTables* tables) {
+                         const runtime::OperatorTables* tables) {
     model::Model view = model;
     view.tensors.clear();
-    const bool honoured = profile.windows && (!tables || tables->cell_rules().honours_windows(model.architecture));
+    const bool honoured =
+        profile.windows && (!tables || tables->cell_rules().honours_windows(model.architecture));
     if (!honoured)
         for (model::Layer& layer : view.layers)
             if (layer.attention) layer.attention->window = 0;
@@ -40,12 +41,18 @@ Bytes file_or_size(const std::string& text, std::string_view place) {
     }
 }
 
-Bytes projector_bytes(const model::Model& model, const std::string& option) {
-    if (option == "none") return Bytes(0);
+Bytes projector_bytes(const model::Model& model, const std::string& option, std::int64_t images) {
+    if (option == "none" || (option.empty() && images == 0)) return Bytes(0);
     if (!option.empty()) return file_or_size(option, "--projector");
     std::int64_t parameters = 0;
     for (const model::Component& c : model.components) parameters += c.parameters;
-    return Bytes(2 * parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
+    return Bytes(2 *
+                 parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
+}
+
+bool has_gguf_names(const model::Model& model) {
+    return std::any_of(model.tensors.begin(), model.tensors.end(),
+                       [](const model::Tensor& t) { return t.name.starts_with("blk."); });
 }
 
 bool is_recipe(const std::string& name) {
@@ -60,13 +67,16 @@ bool is_recipe(const std::string& name) {
 void apply_what_ifs(model::Model& model, const std::vector<std::string>& sets) {
     for (const std::string& s : sets) {
         const std::size_t dot = s.find('.'), equals = s.find('=');
-        if (dot == std::string::npos || equals == std::string::npos || dot > equals || (s.substr(0, dot) != "model" && s.substr(0, dot) != "device"))
+        if (dot == std::string::npos || equals == std::string::npos || dot > equals ||
+            (s.substr(0, dot) != "model" && s.substr(0, dot) != "device"))
             throw Error("--set", fmt::format("'{}'", s), "model.FIELD=VALUE or device.FIELD=VALUE");
-        if (s.starts_with("model.")) model::set_field(model, s.substr(6, equals - 6), s.substr(equals + 1), "--set");
+        if (s.starts_with("model."))
+            model::set_field(model, s.substr(6, equals - 6), s.substr(equals + 1), "--set");
     }
 }
 
-std::vector<int> groups_of_layers(const model::Model& view, const std::vector<memory::KvGroup>& groups, bool latent_cache) {
+std::vector<int> groups_of_layers(const model::Model& view, const std::vector<memory::KvGroup>& groups,
+                                  bool latent_cache) {
     std::vector<int> index;
     for (const model::Layer& layer : view.layers) {
         model::Model one;
@@ -94,32 +104,46 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     p.warnings = model.warnings;
 
     quant::AssignOptions options;
-    options.group_size = static_cast<int>(deployment.group_size);
-    if (deployment.quant.empty() && model.tensors_from_file) {
+    options.group_size = static_cast<std::int32_t>(deployment.group_size);
+    p.recipe_from_file = deployment.quant.empty() && model.tensors_from_file;
+    if (p.recipe_from_file) {
         p.formats = quant::assign(quant::parse_recipe("as-stored"), model, options);
         p.recipe = model.stored_recipe.empty() ? "as stored" : model.stored_recipe;
-        p.recipe_from_file = true;
     } else {
-        const quant::Recipe recipe = quant::parse_recipe(deployment.quant.empty() ? profile.default_recipe : deployment.quant);
+        const quant::Recipe recipe =
+            quant::parse_recipe(deployment.quant.empty() ? profile.default_recipe : deployment.quant);
+        if (model.tensors_from_file && !has_gguf_names(model)) {  // a checkpoint that will be converted
+            model.tensors_from_file = false;
+            model::generate_tensors(model);
+        }
+        quant::shape_for_recipe(recipe, model);
         p.formats = quant::assign(recipe, model, options);
+        p.output_copy = quant::output_copy_bytes(recipe, model, options);
         p.recipe = recipe.name;
     }
     p.deployment.quant = p.recipe_from_file ? "" : p.recipe;
 
     p.model = std::move(model);
-    const runtime::OperatorTables* tables =
-        profile.compute == runtime::ComputeRule::replay ? &runtime::operator_tables(p.runtime.release) : nullptr;
+    const runtime::OperatorTables* tables = profile.compute == runtime::ComputeRule::replay
+                                                ? &runtime::operator_tables(p.runtime.release)
+                                                : nullptr;
     p.engine_model = engine_view(p.model, profile, tables);
     force_window(p.engine_model, deployment.window, deployment.sinks);
-    if (tables) p.replay = std::make_shared<runtime::ComputeBufferMemo>(runtime::ReplayModel(*tables, p.engine_model, p.runtime.release));
+    if (tables)
+        p.replay = std::make_shared<runtime::ComputeBufferMemo>(
+            runtime::ReplayModel(*tables, p.engine_model, p.runtime.release));
     p.weights = memory::weigh(p.model, p.formats);
+    p.weights.total += Interval<Bytes>::exact(p.output_copy);
+    p.weights.outside += p.output_copy;
     p.kv_groups = memory::kv_groups(p.engine_model, profile.latent_cache);
     p.layer_kv_group = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
     p.recurrent_per_sequence = memory::recurrent_state_bytes(p.engine_model);
     for (const model::Layer& layer : p.engine_model.layers)
-        p.layer_state.emplace_back(layer.recurrent ? 4 * memory::recurrent_state_elements(*layer.recurrent, p.model.hidden) : 0);
-    p.projector = projector_bytes(p.model, deployment.projector);
-    for (const model::Component& c : p.model.components) p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
+        p.layer_state.emplace_back(
+            layer.recurrent ? 4 * memory::recurrent_state_elements(*layer.recurrent, p.model.hidden) : 0);
+    p.projector = projector_bytes(p.model, deployment.projector, deployment.images);
+    for (const model::Component& c : p.model.components)
+        p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
     p.workload = speed::prepare_workload(p.model, p.formats);
 

@@ -202,6 +202,10 @@ std::int64_t EngineRows::number(std::size_t row, const std::string& column) cons
     return cell(row, column).get<std::int64_t>();
 }
 
+double EngineRows::real(std::size_t row, const std::string& column) const {
+    return cell(row, column).get<double>();
+}
+
 Model EngineRows::model(std::size_t row) const {
     return model_from_shape((*data_)["shapes"].at(text(row, "model")));
 }

@@ -25,6 +25,7 @@ class EngineRows {
     runtime::EngineSettings settings(std::size_t row) const;
     std::string text(std::size_t row, const std::string& column) const;
     std::int64_t number(std::size_t row, const std::string& column) const;
+    double real(std::size_t row, const std::string& column) const;
 
   private:
     const nlohmann::json& cell(std::size_t row, const std::string& column) const;

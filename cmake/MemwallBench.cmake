@@ -1,0 +1,11 @@
+# memwall_bench_targets(): one Google Benchmark program for every bench/*_bench.cpp below the modules.
+function(memwall_bench_targets)
+  find_package(benchmark REQUIRED)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_bench.cpp ${PROJECT_SOURCE_DIR}/devices/*_bench.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE memwall_devices memwall_core benchmark::benchmark_main nlohmann_json::nlohmann_json)
+    memwall_compile_options(${name})
+  endforeach()
+endfunction()
