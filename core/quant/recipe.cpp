@@ -42,9 +42,10 @@ constexpr Alias kAliases[] = {
     {"mxfp4-gguf", "MXFP4_MOE"},
 };
 
-std::string_view description_of(const FileType& type) {
-    if (type.q8_ends) return "as the file type without _L or XL, embedding and output in Q8_0";
-    return type.imatrix ? "made with an importance matrix" : "norms, routers and other small tensors in F32";
+std::string description_of(const FileType& type) {
+    return fmt::format("{:.4g}-bit {} blocks{}{}", bits_per_weight(ggml(type.default_type)),
+                       type.default_type, type.q8_ends ? ", embedding and output in Q8_0" : "",
+                       type.imatrix ? ", made with an importance matrix" : "");
 }
 
 std::vector<RecipeInfo> list_recipes() {
@@ -53,7 +54,7 @@ std::vector<RecipeInfo> list_recipes() {
     for (const FileType& t : file_types())
         list.push_back({std::string(t.name), "llama.cpp", description_of(t), "llama.cpp"});
     for (const RoleRecipe& r : role_recipes())
-        list.push_back({std::string(r.example), r.family, r.description, r.runtimes});
+        list.push_back({std::string(r.example), r.family, std::string(r.description), r.runtimes});
     return list;
 }
 

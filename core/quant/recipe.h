@@ -29,9 +29,9 @@ struct Recipe {
 /// One line of --help.
 struct RecipeInfo {
     std::string name;
-    std::string_view family;       ///< "llama.cpp", "GPTQ", ...
-    std::string_view description;  ///< with what stays unquantized
-    std::string_view runtimes;     ///< that load it
+    std::string_view family;    ///< "llama.cpp", "GPTQ", ...
+    std::string description;    ///< with what stays unquantized
+    std::string_view runtimes;  ///< that load it
 };
 
 /// All recipes; of families with numbers in their names ("gptq-4bit-128g") the usual ones.

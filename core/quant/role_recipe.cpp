@@ -26,19 +26,19 @@ constexpr std::string_view kBF16 = "BF16", kSame = "=";
 constexpr RoleRecipe kRoleRecipes[] = {
     // name, example, format of the linear layers, group, embedding, output, rest, traits,
     // family, description, runtimes
-    {"16bit", "16bit", "BF16", 0, kSame, kSame, kBF16, kPlain,
+    {"16bit", "16bit", "BF16", 0, kSame, kSame, kBF16, kEveryMatrix,
      "uniform", "two bytes for every value, as checkpoints are published", kTorch},
-    {"8bit", "8bit", "raw-8bit", 0, kSame, kSame, kBF16, kPlain,
+    {"8bit", "8bit", "raw-8bit", 0, kSame, kSame, kBF16, kEveryMatrix,
      "uniform", "8 bits a value in all matrices, no scales", "generic"},
-    {"4bit", "4bit", "raw-4bit", 0, kSame, kSame, kBF16, kPlain,
+    {"4bit", "4bit", "raw-4bit", 0, kSame, kSame, kBF16, kEveryMatrix,
      "uniform", "4 bits a value in all matrices, no scales", "generic"},
-    {"int#-channel", "int8-channel", "", 0, kSame, kSame, kBF16, kPlain,
+    {"int#-channel", "int8-channel", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "integer", "all matrices, one scale an output channel", "generic"},
-    {"int#-tensor", "int8-tensor", "", 0, kSame, kSame, kBF16, kPlain,
+    {"int#-tensor", "int8-tensor", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "integer", "all matrices, one scale a matrix", "generic"},
-    {"int#-g@", "int4-g32", "", 0, kSame, kSame, kBF16, kPlain,
+    {"int#-g@", "int4-g32", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "Core ML", "all matrices, one scale a group", "generic"},
-    {"palette-#bit[-c@]", "palette-4bit-c16", "", 0, kSame, kSame, kBF16, kPlain,
+    {"palette-#bit[-c@]", "palette-4bit-c16", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "Core ML", "all matrices through look-up tables", "generic"},
     {"qnn-int#", "qnn-int8", "", 0, kBF16, kSame, kBF16, kOutputCopy,
      "QNN", "per channel; embedding in 16 bits", "generic"},
@@ -84,7 +84,7 @@ constexpr RoleRecipe kRoleRecipes[] = {
      "ExLlama", "bits a weight with scales; output in 6 bits", "exllamav2"},
     {"exl3-#", "exl3-4", "", 0, kBF16, "exl3-6", kBF16, kOutputCopy,
      "ExLlama", "trellis; output in 6 bits", "exllamav3"},
-    {"mlx-#bit[-@g]", "mlx-4bit-64g", "", 64, kSame, kSame, kBF16, kPlain,
+    {"mlx-#bit[-@g]", "mlx-4bit-64g", "", 64, kSame, kSame, kBF16, kEveryMatrix,
      "MLX", "embedding and output too", "mlx"},
     {"8da4w[-g@]", "8da4w-g32", "", 32, "int8-channel", "int8-channel", "F32", kOutputCopy,
      "ExecuTorch", "4-bit weights, 8-bit activations; embedding and output in 8 bits", "executorch"},
@@ -93,8 +93,8 @@ constexpr RoleRecipe kRoleRecipes[] = {
 };
 // clang-format on
 
-/// Whether a recipe of linear layers quantizes the role; embeddings and output have formats of their own.
-enum class Part : std::uint8_t { linear, expert, embedding, output, rest };
+/// What a recipe distinguishes among the roles.
+enum class Part : std::uint8_t { linear, expert, embedding, output, other_matrix, rest };
 
 Part part_of(model::Role role) {
     switch (role) {
@@ -130,6 +130,9 @@ Part part_of(model::Role role) {
         case recurrent_out:
         case cross_attention:
             return Part::linear;
+        case router:
+        case other:
+            return Part::other_matrix;
         default:
             return Part::rest;
     }
@@ -158,7 +161,7 @@ Formats formats_of(const Recipe& recipe, const AssignOptions& options) {
             options.output.value_or(named(row.output)), named(row.rest)};
 }
 
-Format format_for(const Formats& formats, Part part, bool experts_only) {
+Format format_for(const Formats& formats, Part part, std::uint8_t traits) {
     switch (part) {
         case Part::embedding:
             return formats.embedding;
@@ -167,7 +170,9 @@ Format format_for(const Formats& formats, Part part, bool experts_only) {
         case Part::expert:
             return formats.linear;
         case Part::linear:
-            return experts_only ? formats.rest : formats.linear;
+            return traits & kExpertsOnly ? formats.rest : formats.linear;
+        case Part::other_matrix:
+            return traits & kEveryMatrix ? formats.linear : formats.rest;
         case Part::rest:
             break;
     }
@@ -209,7 +214,7 @@ std::vector<Format> assign_roles(const Recipe& recipe, const model::Model& model
     for (const model::Tensor& tensor : model.tensors) {
         const bool vector = tensor.dims[1] * tensor.dims[2] * tensor.dims[3] == 1;
         const Part part = vector ? Part::rest : part_of(tensor.role);
-        Format format = format_for(formats, part, row.traits & kExpertsOnly);
+        Format format = format_for(formats, part, row.traits);
         // Tools leave layers alone that their kernels cannot take.
         if (!fits(format, tensor.dims)) format = formats.rest;
         if (const auto wanted = part == Part::rest ? std::nullopt : overrides.find(tensor.name)) {

@@ -84,6 +84,7 @@ TEST_CASE("each recipe leaves its own layers unquantized", "[quant]") {
 TEST_CASE("routers stay, and some recipes take the experts alone", "[quant]") {
     const Model m = model::dense_model("llama", {2, 4096, 14336, 32, 8, 128, 32000, false, false, 8});
     CHECK(name_of(m, "gptq", "blk.0.ffn_gate_inp.weight") == "BF16");
+    CHECK(name_of(m, "mlx-4bit", "blk.0.ffn_gate_inp.weight") == "mlx-4bit-64g");
     CHECK(name_of(m, "gptq", "blk.0.ffn_down_exps.weight") == "gptq-4bit-128g");
     CHECK(name_of(m, "mxfp4-experts", "blk.0.ffn_down_exps.weight") == "mxfp4-pack");
     CHECK(name_of(m, "mxfp4-experts", "blk.0.attn_q.weight") == "BF16");
