@@ -245,6 +245,42 @@ struct Ledger {
         return all;
     }
 
+    /// What more sequences at once bring, and where that ends: at the memory or at the compute peak.
+    LedgerItem batching() const {
+        LedgerItem all = leaf(
+            "batching", real(plan.speed.decode_all), Unit::per_second,
+            "tokens/s of all sequences together; weights are read once a step, the cache once a sequence");
+        const auto at = [&](std::int64_t n) {
+            Knobs more = k;
+            more.sequences = n;
+            more.engine_context = 0;
+            return evaluate(p, more, t);
+        };
+        constexpr std::int64_t kMost = 256;  // llama.cpp's limit of sequences
+        std::int64_t fitting = 0, crossover = 0;
+        for (std::int64_t n = 1; n <= kMost; n *= 2) {
+            const Plan more = at(n);
+            if (more.verdict == Verdict::fits) fitting = n;
+            if (crossover == 0 && more.speed.bound == "compute") crossover = n;
+            LedgerItem row =
+                leaf(fmt::format("sequences_{}", n), real(more.speed.decode_all), Unit::per_second, "");
+            row.inputs = {
+                {"each", fmt::format("{:.3g} tokens/s", more.speed.decode.central.value), "one sequence"},
+                {"bound", std::string(more.speed.bound), "the largest term"},
+                {"needed", bytes_text(more.memory.pools[0].needed.high),
+                 std::string(verdict_name(more.verdict))}};
+            all.children.push_back(std::move(row));
+        }
+        for (std::int64_t step = fitting / 2; fitting > 0 && fitting < kMost && step > 0; step /= 2)
+            if (at(fitting + step).verdict == Verdict::fits) fitting += step;
+        all.inputs = {
+            {"most sequences that fit", fmt::format("{}", fitting), "memory"},
+            {"crossover",
+             crossover > 0 ? fmt::format("at most {} sequences", crossover) : fmt::format("beyond {}", kMost),
+             "compute binds from here on"}};
+        return all;
+    }
+
     LedgerItem compute() const;
 
     LedgerItem simple(Item i, std::string formula, std::vector<LedgerInput> inputs = {}) const {

@@ -23,6 +23,8 @@ runtime::EngineSettings engine_settings(const Knobs& knobs);
 memory::KvCells kv_cells(const Prepared& prepared, const Knobs& knobs);
 speed::KvTraffic kv_traffic(const Prepared& prepared, const Knobs& knobs);
 
+speed::SpeedSettings speed_settings(const Prepared& prepared, const Knobs& knobs);
+
 /// Time terms of the plan; `memory` says whether weights have to be paged in from storage.
 Speed time(const Prepared& prepared, const Knobs& knobs, const Target& target, const Placement& placement,
            const Memory& memory);

@@ -20,17 +20,6 @@ Interval<PerSecond> rate(const Time& step, double tokens = 1) {
             PerSecond(tokens / step.low.value), step.level, step.basis};
 }
 
-speed::SpeedSettings settings_of(const Prepared& p, const Knobs& k) {
-    speed::SpeedSettings s;
-    s.context = k.context;
-    s.sequences = k.sequences;
-    s.prompt = k.prompt + k.images * p.tokens_per_image;
-    s.cached_prompt = std::min(k.cached_prompt, s.prompt - 1);
-    s.generate = k.generate;
-    s.micro_batch = k.ubatch;
-    return s;
-}
-
 /// Reads `bytes` a step where the catalogue knows no CPU beside a card: desktop hosts of the speed facts,
 /// dual-channel DDR4-2666 to DDR5-6400 at 0.6 of their peak.
 Time assumed_host_read(double bytes) {
@@ -70,7 +59,7 @@ void add_host_parts(Time& step, std::string_view& bound, const Prepared& p, cons
     if (moved > 0) {
         const Time host =
             t.host_machine_known
-                ? times(speed::decode_step(p.workload, t.host_machine, traffic, settings_of(p, k)).total,
+                ? times(speed::decode_step(p.workload, t.host_machine, traffic, speed_settings(p, k)).total,
                         moved / std::max(touched, 1.0))
                 : assumed_host_read(moved);
         step = times(step, 1 - moved / std::max(touched, 1.0)) + host;
@@ -115,7 +104,7 @@ Time prompt_transfers(const Knobs& k, const Target& t, const Placement& placemen
 
 void add_request(Speed& s, const Prepared& p, const Knobs& k, const Target& t, const Placement& placement,
                  const speed::KvTraffic& traffic, const Time& step) {
-    const speed::SpeedSettings settings = settings_of(p, k);
+    const speed::SpeedSettings settings = speed_settings(p, k);
     // Byte-pair encoders of this kind of engine take about a microsecond a token; a slow core ten times that.
     const double tokens = static_cast<double>(settings.prompt);
     s.tokenization = {Seconds(tokens * 0.2e-6), Seconds(tokens * 1e-6), Seconds(tokens * 10e-6), 0.9,
@@ -177,13 +166,24 @@ std::string_view remedy(std::string_view bound, bool paging) {
 
 }  // namespace
 
+speed::SpeedSettings speed_settings(const Prepared& p, const Knobs& k) {
+    speed::SpeedSettings s;
+    s.context = k.context;
+    s.sequences = k.sequences;
+    s.prompt = k.prompt + k.images * p.tokens_per_image;
+    s.cached_prompt = std::min(k.cached_prompt, s.prompt - 1);
+    s.generate = k.generate;
+    s.micro_batch = k.ubatch;
+    return s;
+}
+
 Speed time(const Prepared& p, const Knobs& k, const Target& t, const Placement& placement,
            const Memory& memory) {
     Speed s;
     add_load(s, p, t);
     if (t.refusal != Reason::fits || !t.machine_known || p.model.embedder) return s;
     const speed::KvTraffic traffic = kv_traffic(p, k);
-    const speed::SpeedSettings settings = settings_of(p, k);
+    const speed::SpeedSettings settings = speed_settings(p, k);
     const speed::TimeTerms terms = speed::decode_step(p.workload, t.machine, traffic, settings);
     Time step = terms.total;
     s.bound = speed::bound_name(terms.bound);
