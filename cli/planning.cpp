@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/model/open_model.h"
-#include "core/plan/placement.h"
+#include "core/plan/measured.h"
 #include "devices/catalog.h"
 #include "devices/device_fields.h"
 
@@ -37,9 +37,10 @@ Planned make_plan(const plan::Deployment& stated) {
     if (deployment.quant.empty() && !opened.model.tensors_from_file) deployment.quant = opened.recipe_hint;
     device::Device device = devices::resolve_device(deployment.device, "--device");
     apply_device_what_ifs(device, deployment.set);
-    p.prepared = plan::prepare(std::move(opened.model), deployment,
-                               [](const std::string& name) { return model::open_model(name).model; });
+    const plan::OpenModel open = [](const std::string& name) { return model::open_model(name).model; };
+    p.prepared = plan::prepare(std::move(opened.model), deployment, open);
     p.target = plan::aim(p.prepared, std::move(device));
+    plan::apply_measurements(p.target, p.prepared, open);
     p.knobs = plan::resolve_knobs(p.prepared, p.target);
     place_automatically(p);
     p.plan = plan::evaluate(p.prepared, p.knobs, p.target);

@@ -161,7 +161,10 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     for (const model::Component& c : p.model.components)
         p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
-    p.workload = speed::prepare_workload(p.model, p.formats);
+    const speed::Activations activations = deployment.activations == "a8"    ? speed::Activations::int8
+                                           : deployment.activations == "a16" ? speed::Activations::f16
+                                                                             : speed::Activations::automatic;
+    p.workload = speed::prepare_workload(p.model, p.formats, activations);
 
     if (!deployment.draft.empty()) {
         if (!open_draft) throw Error("--draft", "no way to open another model here");

@@ -52,7 +52,7 @@ void add_host_parts(Time& step, std::string_view& bound, const Prepared& p, cons
     }
     const double layer_share = host_layer_bytes / layer_bytes;
     // Experts weigh far less per token than they are stored: only the visited ones are read.
-    const double dense_bytes = p.workload.dense_bytes;
+    const double dense_bytes = p.workload.body.bytes + p.workload.head.bytes;
     const double touched_experts = std::max(0.0, touched - dense_bytes);
     const double expert_share = expert_bytes > 0 ? host_expert_bytes / expert_bytes : 0;
     const double moved = touched * layer_share + touched_experts * expert_share;
