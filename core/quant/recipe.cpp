@@ -154,10 +154,10 @@ Bytes output_copy_bytes(const Recipe& recipe, const model::Model& model, const A
 }
 
 double bits_per_weight(const model::Model& model, const std::vector<Format>& formats) {
-    std::int64_t elements = 0;
-    for (const model::Tensor& t : model.tensors) elements += t.elements();
-    return weights_bytes(model, formats).as_double() * 8 /
-           static_cast<double>(std::max<std::int64_t>(elements, 1));
+    const Bytes bytes = weights_bytes(model, formats);  // and no tensor is larger than can be counted
+    double elements = 0;
+    for (const model::Tensor& t : model.tensors) elements += static_cast<double>(t.elements());
+    return elements > 0 ? bytes.as_double() * 8 / elements : 0;
 }
 
 }  // namespace memwall::quant

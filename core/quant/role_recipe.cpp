@@ -55,27 +55,27 @@ constexpr RoleRecipe kRoleRecipes[] = {
     {"bnb-int8", "bnb-int8", "", 0, kBF16, kBF16, kBF16, kPlain,
      "bitsandbytes", "LLM.int8(); embedding and output in 16 bits", kTorch},
     {"fp8-tensor", "fp8-tensor", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP8", "one scale a matrix; ends in 16 bits", kTorch},
+     "FP8", "one scale a matrix; embedding and output in 16 bits", kTorch},
     {"fp8-channel", "fp8-channel", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP8", "one scale an output channel; ends in 16 bits", kTorch},
+     "FP8", "one scale an output channel; embedding and output in 16 bits", kTorch},
     {"fp8-block128", "fp8-block128", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP8", "one scale a 128 x 128 block (DeepSeek, Qwen3-FP8); ends in 16 bits", kTorch},
+     "FP8", "one scale a 128 x 128 block (DeepSeek, Qwen3-FP8); embedding and output in 16 bits", kTorch},
     {"mxfp4", "mxfp4", "mxfp4-pack", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP4", "all linear layers; ends in 16 bits", kTorch},
+     "FP4", "all linear layers; embedding and output in 16 bits", kTorch},
     {"mxfp4-experts", "mxfp4-experts", "mxfp4-pack", 0, kBF16, kBF16, kBF16, kExpertsOnly,
      "FP4", "experts only (gpt-oss); the rest in 16 bits", kTorch},
     {"nvfp4", "nvfp4", "nvfp4-pack", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP4", "all linear layers; ends in 16 bits", kTorch},
+     "FP4", "all linear layers; embedding and output in 16 bits", kTorch},
     {"w4a16[-g@]", "w4a16-g128", "", 128, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "4-bit weights; ends in 16 bits", kTorch},
+     "compressed-tensors", "4-bit weights; embedding and output in 16 bits", kTorch},
     {"w4a16-experts[-g@]", "w4a16-experts-g32", "w4a16[-g@]", 32, kBF16, kBF16, kBF16, kExpertsOnly,
      "compressed-tensors", "4-bit experts only (Kimi-K2-Thinking)", kTorch},
     {"w4a8[-g@]", "w4a8-g128", "w4a16[-g@]", 128, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "4-bit weights, 8-bit activations; ends in 16 bits", kTorch},
+     "compressed-tensors", "4-bit weights, 8-bit activations; embedding and output in 16 bits", kTorch},
     {"w8a16[-g@]", "w8a16", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "8-bit weights; ends in 16 bits", kTorch},
+     "compressed-tensors", "8-bit weights; embedding and output in 16 bits", kTorch},
     {"w8a8", "w8a8", "int8-channel", 0, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "8-bit weights and activations; ends in 16 bits", kTorch},
+     "compressed-tensors", "8-bit weights and activations; embedding and output in 16 bits", kTorch},
     {"hqq-#bit[-@g]", "hqq-4bit-64g", "", 64, kBF16, kBF16, kBF16, kPlain,
      "HQQ", "embedding and output in 16 bits", kTorch},
     {"hqq-#bit-int-zero[-@g]", "hqq-4bit-int-zero-64g", "", 64, kBF16, kBF16, kBF16, kPlain,
@@ -89,7 +89,7 @@ constexpr RoleRecipe kRoleRecipes[] = {
     {"8da4w[-g@]", "8da4w-g32", "", 32, "int8-channel", "int8-channel", "F32", kOutputCopy,
      "ExecuTorch", "4-bit weights, 8-bit activations; embedding and output in 8 bits", "executorch"},
     {"sparse24-#bit", "sparse24-16bit", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "2:4 sparse", "half of the values and their positions; ends in 16 bits", kTorch},
+     "2:4 sparse", "half of the values and their positions; embedding and output in 16 bits", kTorch},
 };
 // clang-format on
 
@@ -149,6 +149,7 @@ Format with_group(Format format, std::int32_t group, const Recipe& recipe) {
     if (!layout || layout->name.find('@') == std::string_view::npos)
         throw Error("--group-size", fmt::format("{} has no groups to size", recipe.name),
                     "a recipe with groups");
+    if (group < 0) throw Error("--group-size", fmt::format("{}", group), "a positive number");
     format.group = group;
     return format;
 }
@@ -212,7 +213,7 @@ std::vector<Format> assign_roles(const Recipe& recipe, const model::Model& model
     std::vector<Format> result;
     result.reserve(model.tensors.size());
     for (const model::Tensor& tensor : model.tensors) {
-        const bool vector = tensor.dims[1] * tensor.dims[2] * tensor.dims[3] == 1;
+        const bool vector = tensor.dims[1] == 1 && tensor.dims[2] == 1 && tensor.dims[3] == 1;
         const Part part = vector ? Part::rest : part_of(tensor.role);
         Format format = format_for(formats, part, row.traits);
         // Tools leave layers alone that their kernels cannot take.
