@@ -16,10 +16,10 @@ Bytes input_embedding(const Prepared& p) {
 }
 
 Bytes layer_kv(const Prepared& p, const Knobs& k, const memory::KvCells& cells, std::size_t layer) {
-    const int group = p.layer_kv_group[layer];
-    return group < 0
-               ? Bytes(0)
-               : memory::layer_kv_bytes(p.kv_groups[static_cast<std::size_t>(group)], cells, k.kv_k, k.kv_v);
+    Bytes bytes;
+    for (const int group : p.layer_kv_groups[layer])
+        bytes += memory::layer_kv_bytes(p.kv_groups[static_cast<std::size_t>(group)], cells, k.kv_k, k.kv_v);
+    return bytes;
 }
 
 }  // namespace

@@ -88,20 +88,21 @@ void apply_what_ifs(model::Model& model, const std::vector<std::string>& sets) {
     }
 }
 
-std::vector<int> groups_of_layers(const model::Model& view, const std::vector<memory::KvGroup>& groups,
-                                  bool latent_cache) {
-    std::vector<int> index;
+/// A layer has one group, two with cross attention.
+std::vector<std::vector<int>> groups_of_layers(const model::Model& view,
+                                               const std::vector<memory::KvGroup>& groups,
+                                               bool latent_cache) {
+    std::vector<std::vector<int>> index;
+    model::Model one = view;
     for (const model::Layer& layer : view.layers) {
-        model::Model one;
         one.layers = {layer};
-        const auto own = memory::kv_groups(one, latent_cache);
-        int found = -1;
-        for (std::size_t i = 0; i < groups.size() && !own.empty(); ++i) {
-            memory::KvGroup g = groups[i];
-            g.layers = 1;
-            if (g == own.front()) found = static_cast<int>(i);
-        }
-        index.push_back(found);
+        std::vector<int>& found = index.emplace_back();
+        for (const memory::KvGroup& own : memory::kv_groups(one, latent_cache))
+            for (std::size_t i = 0; i < groups.size(); ++i) {
+                memory::KvGroup g = groups[i];
+                g.layers = own.layers;
+                if (g == own) found.push_back(static_cast<int>(i));
+            }
     }
     return index;
 }
@@ -152,7 +153,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     p.weights.total += Interval<Bytes>::exact(p.output_copy);
     p.weights.outside += p.output_copy;
     p.kv_groups = memory::kv_groups(p.engine_model, profile.latent_cache);
-    p.layer_kv_group = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
+    p.layer_kv_groups = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
     p.recurrent_per_sequence = memory::recurrent_state_bytes(p.engine_model);
     for (const model::Layer& layer : p.engine_model.layers)
         p.layer_state.emplace_back(

@@ -51,7 +51,8 @@ struct Prepared {
     runtime::Selected runtime;
     memory::Weights weights;
     std::vector<memory::KvGroup> kv_groups;
-    std::vector<int> layer_kv_group;  ///< index into kv_groups for each layer, -1 = owns no cache
+    std::vector<std::vector<int>>
+        layer_kv_groups;  ///< indices into kv_groups by layer; empty = owns no cache
     Bytes recurrent_per_sequence;
     std::vector<Bytes> layer_state;  ///< of one sequence, by layer; adds up to recurrent_per_sequence
     std::shared_ptr<runtime::ComputeBufferMemo>
