@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/device/budget.h"
 #include "core/plan/placement.h"
 #include "core/plan/prepare.h"
 #include "core/runtime/family_buffer.h"
@@ -84,7 +85,8 @@ void open_pools(Memory& m, const Target& t, bool two_pools) {
             const device::Pool& from = t.device.pools[static_cast<std::size_t>(index)];
             pool.name = from.name;
             pool.capacity = from.capacity;
-            pool.budget = from.usable - t.reserve;
+            pool.budget =
+                device::usable_bytes(from, i == 0 ? t.processor : device::ProcessorKind::cpu) - t.reserve;
             pool.limited = from.capacity.value > 0;
         }
         if (i == 0 && t.budget_override.value > 0) {

@@ -4,7 +4,7 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <optional>
 #include <sstream>
 
 #include "core/base/byte_source.h"
@@ -49,6 +49,31 @@ Measurement bench_row(const nlohmann::json& row, const std::string& place) {
     return m;
 }
 
+/// "prompt eval time =  1234.56 ms /  512 tokens (  2.41 ms per token,  414.72 tokens per second)", or "eval
+/// time" with "runs"; nothing for other lines.
+std::optional<Measurement> log_line(const std::string& line, const std::string& place) {
+    const std::size_t at = line.find("eval time ="), slash = line.find(" ms /"),
+                      per = line.find(" tokens per second");
+    const std::size_t comma = line.rfind(',', per);
+    if (at == std::string::npos || slash == std::string::npos || per == std::string::npos ||
+        comma == std::string::npos || slash > comma)
+        return std::nullopt;
+    const auto word = [&](std::size_t from) {
+        const std::size_t begin = line.find_first_not_of(' ', from);
+        return line.substr(begin, line.find(' ', begin) - begin);
+    };
+    const std::int64_t tokens = parse_count(word(slash + 5), place);
+    Measurement m;
+    if (at >= 7 && line.compare(at - 7, 7, "prompt ") == 0) {
+        m.prompt = tokens;
+        m.prefill_per_second = rate(word(comma + 1), place);
+    } else {
+        m.context = tokens / 2;  // the mean depth of the run
+        m.decode_per_second = rate(word(comma + 1), place);
+    }
+    return m;
+}
+
 }  // namespace
 
 Measurement parse_measurement(const std::string& text, const std::string& place) {
@@ -89,21 +114,9 @@ std::vector<Measurement> import_measurements(const std::string& text, const std:
             rows.push_back(bench_row(row, place));
         }
     } else {
-        // "prompt eval time =  1234.56 ms /  512 tokens (  2.41 ms per token,  414.72 tokens per second)"
-        static const std::regex line(
-            R"((prompt )?eval time =\s*[0-9.]+ ms /\s*([0-9]+) (?:tokens|runs)[^)]*,\s*([0-9.]+) tokens per second\))");
-        for (std::sregex_iterator it(text.begin(), text.end(), line), end; it != end; ++it) {
-            Measurement m;
-            const std::int64_t tokens = parse_count((*it)[2].str(), place);
-            if ((*it)[1].matched) {
-                m.prompt = tokens;
-                m.prefill_per_second = rate((*it)[3].str(), place);
-            } else {
-                m.context = tokens / 2;
-                m.decode_per_second = rate((*it)[3].str(), place);
-            }
-            rows.push_back(m);
-        }
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);)
+            if (const auto m = log_line(line, place)) rows.push_back(*m);
     }
     if (rows.empty()) throw Error(place, "no measured run", kForm);
     for (Measurement& m : rows) {
