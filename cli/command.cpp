@@ -21,21 +21,25 @@ bool is_deployment_file(const std::string& argument) {
 }  // namespace
 
 void DeploymentOptions::add_to(CLI::App& app, bool model_required) {
-    auto* model = app.add_option("MODEL", models_, "catalogue id, .gguf, .safetensors, Hugging Face folder, model or deployment YAML");
+    constexpr const char* kHelp =
+        "catalogue id, .gguf, .safetensors, Hugging Face folder, model or deployment YAML";
+    auto* model = many_ ? app.add_option("MODEL", models_, kHelp) : app.add_option("MODEL", model_, kHelp);
     if (model_required) model->required();
-    if (!many_) model->expected(model_required ? 1 : 0, 1);
     const auto table = plan::options();
     values_.resize(table.size());
     for (std::size_t i = 0; i < table.size(); ++i) {
         const plan::Option& o = table[i];
         auto* option = app.add_option("--" + std::string(o.name), values_[i], std::string(o.help));
         option->type_name(std::string(o.value))->group(std::string(o.group))->expected(1);
-        option->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+        option->multi_option_policy(o.repeatable ? CLI::MultiOptionPolicy::TakeAll
+                                                 : CLI::MultiOptionPolicy::TakeLast);
         option->allow_extra_args(false);
     }
 }
 
-plan::Deployment DeploymentOptions::deployment() const { return deployment(models_.empty() ? std::string() : models_.front()); }
+plan::Deployment DeploymentOptions::deployment() const {
+    return deployment(model_);
+}
 
 plan::Deployment DeploymentOptions::deployment(const std::string& model) const {
     plan::Deployment d;

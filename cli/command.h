@@ -1,4 +1,5 @@
-// What the subcommands share: how they are registered, where results go, and the option table as CLI11 options.
+// What the subcommands share: how they are registered, where results go, and the option table as CLI11
+// options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -45,7 +46,8 @@ class DeploymentOptions {
     void allow_many_models() { many_ = true; }
 
   private:
-    std::vector<std::string> models_;
+    std::string model_;
+    std::vector<std::string> models_;  // with allow_many_models()
     bool many_ = false;
     std::vector<std::vector<std::string>> values_;  // parallel to plan::options()
 };

@@ -6,7 +6,9 @@
 
 #include "cli/command.h"
 #include "cli/planning.h"
+#include "core/base/error.h"
 #include "core/base/size_text.h"
+#include "core/plan/co_resident.h"
 #include "core/view/json.h"
 #include "core/view/plan_text.h"
 #include "core/view/quantity_text.h"
@@ -17,12 +19,14 @@ namespace {
 
 struct Options {
     DeploymentOptions deployment;
-    bool json = false, csv = false, markdown = false;
+    bool json = false, csv = false, markdown = false, together = false;
 };
 
 using Row = std::string (*)(const Planned&);
 
-std::string item_text(const Planned& p, plan::Item item) { return view::text(p.plan.memory.items[static_cast<std::size_t>(item)]); }
+std::string item_text(const Planned& p, plan::Item item) {
+    return view::text(p.plan.memory.items[static_cast<std::size_t>(item)]);
+}
 
 // What is compared, one line each.
 constexpr std::pair<const char*, Row> kRows[] = {
@@ -35,22 +39,33 @@ constexpr std::pair<const char*, Row> kRows[] = {
     {"recurrent state", [](const Planned& p) { return item_text(p, plan::Item::recurrent_state); }},
     {"compute buffer", [](const Planned& p) { return item_text(p, plan::Item::compute_buffer); }},
     {"total", [](const Planned& p) { return view::text(p.plan.memory.total); }},
-    {"needed", [](const Planned& p) { return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed); }},
+    {"needed",
+     [](const Planned& p) { return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed); }},
     {"budget", [](const Planned& p) { return bytes_text(p.plan.memory.budget); }},
     {"verdict", [](const Planned& p) { return std::string(plan::verdict_name(p.plan.verdict)); }},
     {"largest context", [](const Planned& p) { return count_text(p.advice.max_context_tokens); }},
-    {"decode tokens/s", [](const Planned& p) { return p.plan.speed.decode_known ? view::text(p.plan.speed.decode) : std::string("unknown"); }},
-    {"prefill tokens/s", [](const Planned& p) { return p.plan.speed.prefill_known ? view::text(p.plan.speed.prefill) : std::string("unknown"); }},
-    {"first token", [](const Planned& p) { return p.plan.speed.prefill_known ? view::text(p.plan.speed.first_token) : std::string("unknown"); }},
+    {"decode tokens/s",
+     [](const Planned& p) {
+         return p.plan.speed.decode_known ? view::text(p.plan.speed.decode) : std::string("unknown");
+     }},
+    {"prefill tokens/s",
+     [](const Planned& p) {
+         return p.plan.speed.prefill_known ? view::text(p.plan.speed.prefill) : std::string("unknown");
+     }},
+    {"first token",
+     [](const Planned& p) {
+         return p.plan.speed.prefill_known ? view::text(p.plan.speed.first_token) : std::string("unknown");
+     }},
 };
 
 int run(const Options& o) {
-    runtime::ReplayMemo memo;
     std::vector<Planned> plans;
-    for (const std::string& model : o.deployment.models()) plans.push_back(make_plan(o.deployment.deployment(model), memo));
+    for (const std::string& model : o.deployment.models())
+        plans.push_back(make_plan(o.deployment.deployment(model)));
     if (o.json) {
         std::vector<std::string> documents;
-        for (const Planned& p : plans) documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));
+        for (const Planned& p : plans)
+            documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));
         std::cout << view::compare_json(documents);
         return kDone;
     }
@@ -61,7 +76,24 @@ int run(const Options& o) {
         for (const Planned& p : plans) row.push_back(cell(p));
         table.rows.push_back(std::move(row));
     }
-    std::cout << (o.csv ? view::csv_table(table) : o.markdown ? view::markdown_table(table) : view::plain_table(table, colour_output()));
+    std::string tail;
+    if (o.together) {
+        std::vector<plan::Plan> parts;
+        for (const Planned& p : plans) {
+            if (p.target.device.id != plans.front().target.device.id)
+                throw Error("--co-resident",
+                            fmt::format("{} and {}", plans.front().target.device.id, p.target.device.id),
+                            "one device for all");
+            parts.push_back(p.plan);
+        }
+        const plan::CoResidence all = plan::together(parts);
+        tail = fmt::format("\nTogether they need {} of {}: {}\n", bytes_text(all.needed.high),
+                           bytes_text(all.budget), plan::verdict_name(all.verdict));
+    }
+    std::cout << (o.csv        ? view::csv_table(table)
+                  : o.markdown ? view::markdown_table(table)
+                               : view::plain_table(table, colour_output()))
+              << tail;
     return kDone;
 }
 
@@ -69,15 +101,20 @@ int run(const Options& o) {
 
 void add_compare(Command command) {
     auto o = std::make_shared<Options>();
-    CLI::App* app = command.app.add_subcommand("compare", "Configurations side by side: several MODELs or deployment files under the same options");
+    CLI::App* app = command.app.add_subcommand(
+        "compare", "Configurations side by side: several MODELs or deployment files under the same options");
     o->deployment.allow_many_models();
     o->deployment.add_to(*app);
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
     app->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
     app->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
+    app->add_flag("--co-resident", o->together,
+                  "they run at the same time: the verdict on the budget they share")
+        ->group("Decision");
     app->footer(
         "Examples:\n"
         "  memwall compare qwen2.5-7b llama-3.1-8b gemma-3-4b --device iphone-16-pro --context 8192\n"
+        "  memwall compare llama-3.2-3b whisper-large-v3 --device pixel-9-pro --co-resident\n"
         "  memwall compare phone.yaml car.yaml --markdown");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
 }

@@ -22,7 +22,8 @@ struct Options {
 };
 
 std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
 }
 
@@ -34,8 +35,11 @@ int list(const Options& o) {
         for (const devices::Product& p : devices::list_products())
             if (p.device == d.id) products.push_back(p.alias);
         const std::string known_as = fmt::format("{}", fmt::join(products, " "));
-        if (lower(d.id + " " + d.name + " " + d.device_class + " " + known_as).find(wanted) == std::string::npos) continue;
-        table.rows.push_back({d.id, d.name, d.device_class, d.year ? fmt::format("{}", d.year) : "", devices::sizes_text(d.sizes),
+        if (lower(d.id + " " + d.name + " " + d.device_class + " " + known_as).find(wanted) ==
+            std::string::npos)
+            continue;
+        table.rows.push_back({d.id, d.name, d.device_class, d.year ? fmt::format("{}", d.year) : "",
+                              devices::sizes_text(d.sizes),
                               d.bandwidth.value > 0 ? rate_text(d.bandwidth) : "unknown", known_as});
     }
     if (o.json) {
@@ -44,8 +48,12 @@ int list(const Options& o) {
     }
     if (table.rows.empty()) std::cerr << "memwall: no device matches '" << o.search << "'\n";
     if (!o.csv && !o.markdown)  // product names make the lines longer than a screen
-        for (auto& row : table.rows) row.back() = row.back().size() > 48 ? row.back().substr(0, row.back().rfind(' ', 45)) + " ..." : row.back();
-    std::cout << (o.csv ? view::csv_table(table) : o.markdown ? view::markdown_table(table) : view::plain_table(table, colour_output()));
+        for (auto& row : table.rows)
+            row.back() = row.back().size() > 48 ? row.back().substr(0, row.back().rfind(' ', 45)) + " ..."
+                                                : row.back();
+    std::cout << (o.csv        ? view::csv_table(table)
+                  : o.markdown ? view::markdown_table(table)
+                               : view::plain_table(table, colour_output()));
     return table.rows.empty() ? kFailed : kDone;
 }
 
@@ -62,7 +70,8 @@ int show(const Options& o) {
 
 void add_devices(Command command) {
     auto o = std::make_shared<Options>();
-    CLI::App* app = command.app.add_subcommand("devices", "List, search and show devices; 'devices show host' describes this machine");
+    CLI::App* app = command.app.add_subcommand(
+        "devices", "List, search and show devices; 'devices show host' describes this machine");
     app->add_option("SEARCH", o->search, "part of an id, a name, a class or a product");
     for (CLI::App* a : {app, app->add_subcommand("show", "one device with the source of every number")}) {
         a->add_flag("--json", o->json, "print one JSON document")->group("Output");
@@ -70,7 +79,8 @@ void add_devices(Command command) {
             a->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
             a->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
         } else {
-            a->add_option("DEVICE", o->show, "id, product, profile, 'host' or ram=...,bandwidth=...")->required();
+            a->add_option("DEVICE", o->show, "id, product, profile, 'host' or ram=...,bandwidth=...")
+                ->required();
             a->add_flag("--yaml", o->yaml, "print a device profile to edit")->group("Output");
         }
     }
@@ -79,7 +89,9 @@ void add_devices(Command command) {
         "  memwall devices phone\n"
         "  memwall devices show raspberry-pi-5:8GiB\n"
         "  memwall devices show host --yaml > my-laptop.yaml");
-    app->callback([o, app, &action = command.action] { action = [o, app] { return app->got_subcommand("show") ? show(*o) : list(*o); }; });
+    app->callback([o, app, &action = command.action] {
+        action = [o, app] { return app->got_subcommand("show") ? show(*o) : list(*o); };
+    });
 }
 
 }  // namespace memwall::cli

@@ -1,4 +1,6 @@
 // memwall explain: the ledger of a plan.
+#include "core/plan/explain.h"
+
 #include <fmt/format.h>
 
 #include <iostream>
@@ -7,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/planning.h"
 #include "core/base/error.h"
-#include "core/plan/explain.h"
 #include "core/view/json.h"
 #include "core/view/ledger_view.h"
 
@@ -29,9 +30,8 @@ void names_below(const LedgerItem& item, std::string& list, int depth) {
 }
 
 int run(const Options& o) {
-    runtime::ReplayMemo memo;
-    const Planned p = make_plan(o.deployment.deployment(), memo);
-    const LedgerItem root = plan::explain(p.prepared, p.knobs, p.target, p.plan, memo);
+    const Planned p = make_plan(o.deployment.deployment());
+    const LedgerItem root = plan::explain(p.prepared, p.knobs, p.target, p.plan);
     const LedgerItem* item = o.item.empty() ? &root : plan::find_item(root, o.item);
     if (!item) {
         std::string list;
@@ -46,9 +46,11 @@ int run(const Options& o) {
 
 void add_explain(Command command) {
     auto o = std::make_shared<Options>();
-    CLI::App* app = command.app.add_subcommand("explain", "Where a plan's numbers come from: formula, inputs and the source of each");
+    CLI::App* app = command.app.add_subcommand(
+        "explain", "Where a plan's numbers come from: formula, inputs and the source of each");
     o->deployment.add_to(*app);
-    app->add_option("ITEM", o->item, "part of the ledger: kv_cache, weights, compute_buffer, speed ... (everything)");
+    app->add_option("ITEM", o->item,
+                    "part of the ledger: kv_cache, weights, compute_buffer, speed ... (everything)");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
     app->footer(
         "Examples:\n"

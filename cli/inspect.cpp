@@ -37,12 +37,17 @@ int run(const Options& o) {
 
 void add_inspect(Command command) {
     auto o = std::make_shared<Options>();
-    CLI::App* app = command.app.add_subcommand("inspect", "What a model file holds: metadata, tensors, formats, layer kinds");
-    app->add_option("FILE", o->file, ".gguf, .safetensors (or its index), config.json, folder, model YAML or catalogue id")->required();
+    CLI::App* app = command.app.add_subcommand(
+        "inspect", "What a model file holds: metadata, tensors, formats, layer kinds");
+    app->add_option("FILE", o->file,
+                    ".gguf, .safetensors (or its index), config.json, folder, model YAML or catalogue id")
+        ->required();
     app->add_flag("--tensors", o->tensors, "list every tensor")->group("Output");
     app->add_flag("--metadata", o->metadata, "list every metadata key")->group("Output");
     app->add_flag("--json", o->json, "print one JSON document, with everything")->group("Output");
-    app->footer("Examples:\n  memwall inspect model.gguf --tensors\n  memwall inspect ~/models/qwen3-8b/\n  memwall inspect gemma-3-4b");
+    app->footer(
+        "Examples:\n  memwall inspect model.gguf --tensors\n  memwall inspect ~/models/qwen3-8b/\n  memwall "
+        "inspect gemma-3-4b");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
 }
 

@@ -1,4 +1,5 @@
 // The memwall command. Each subcommand lives in the file of its name.
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
@@ -29,6 +30,15 @@ int main(int argc, char** argv) {
     add_runtimes(command);
     add_compare(command);
 
+    const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
+    const auto known = [&](const std::string& name) {
+        return std::any_of(subcommands.begin(), subcommands.end(),
+                           [&](const CLI::App* a) { return a->get_name() == name; });
+    };
+    if (argc > 1 && argv[1][0] != '-' && !known(argv[1])) {
+        std::cerr << "memwall: unknown subcommand '" << argv[1] << "'; 'memwall --help' lists them\n";
+        return kUsage;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& e) {

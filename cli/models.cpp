@@ -23,35 +23,46 @@ struct Options {
 };
 
 std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
 }
 
 std::string billions(std::int64_t parameters) {
-    return parameters >= 995'000'000 ? fmt::format("{:.1f} B", static_cast<double>(parameters) / 1e9) : fmt::format("{:.0f} M", static_cast<double>(parameters) / 1e6);
+    return parameters >= 995'000'000 ? fmt::format("{:.1f} B", static_cast<double>(parameters) / 1e9)
+                                     : fmt::format("{:.0f} M", static_cast<double>(parameters) / 1e6);
 }
 
 int list(const Options& o) {
     const std::string wanted = lower(o.search);
-    view::TextTable table{{"id", "family", ">parameters", ">active", ">layers", ">trained context", ">KV f16 a token", "licence"}, {}};
+    view::TextTable table{{"id", "family", ">parameters", ">active", ">layers", ">trained context",
+                           ">KV f16 a token", "licence"},
+                          {}};
     for (const std::string_view id : model::catalog_ids()) {
         const auto m = model::load_catalog_model(std::string(id));
-        if (!m || lower(m->id + " " + m->family + " " + m->hf_repo).find(wanted) == std::string::npos) continue;
-        table.rows.push_back({m->id, m->family, billions(model::text_parameters(*m)), billions(model::active_parameters(*m)), fmt::format("{}", m->layers.size()),
-                              m->trained_context > 0 ? count_text(m->trained_context) : "-", view::kv_per_token_text(*m), m->licence});
+        if (!m || lower(m->id + " " + m->family + " " + m->hf_repo).find(wanted) == std::string::npos)
+            continue;
+        table.rows.push_back({m->id, m->family, billions(model::text_parameters(*m)),
+                              billions(model::active_parameters(*m)), fmt::format("{}", m->layers.size()),
+                              m->trained_context > 0 ? count_text(m->trained_context) : "-",
+                              view::kv_per_token_text(*m), m->licence});
     }
     if (o.json) {
         std::cout << view::table_json("memwall/models/1", "models", table);
         return kDone;
     }
     if (table.rows.empty()) std::cerr << "memwall: no model matches '" << o.search << "'\n";
-    std::cout << (o.csv ? view::csv_table(table) : o.markdown ? view::markdown_table(table) : view::plain_table(table, colour_output()));
+    std::cout << (o.csv        ? view::csv_table(table)
+                  : o.markdown ? view::markdown_table(table)
+                               : view::plain_table(table, colour_output()));
     return table.rows.empty() ? kFailed : kDone;
 }
 
 int show(const Options& o) {
     const model::Model m = model::open_model(o.show).model;
-    std::cout << (o.yaml ? model::write_model_yaml(m) : o.json ? view::model_json(m) : view::model_text(m, colour_output()));
+    std::cout << (o.yaml   ? model::write_model_yaml(m)
+                  : o.json ? view::model_json(m)
+                           : view::model_text(m, colour_output()));
     return kDone;
 }
 
@@ -72,7 +83,9 @@ void add_models(Command command) {
         }
     }
     app->footer("Examples:\n  memwall models qwen3\n  memwall models show deepseek-v3");
-    app->callback([o, app, &action = command.action] { action = [o, app] { return app->got_subcommand("show") ? show(*o) : list(*o); }; });
+    app->callback([o, app, &action = command.action] {
+        action = [o, app] { return app->got_subcommand("show") ? show(*o) : list(*o); };
+    });
 }
 
 }  // namespace memwall::cli

@@ -26,16 +26,17 @@ int verdict_status(const Options& o, plan::Verdict verdict) {
 }
 
 int run(const Options& o) {
-    runtime::ReplayMemo memo;
-    const Planned p = make_plan(o.deployment.deployment(), memo);
+    const Planned p = make_plan(o.deployment.deployment());
     if (!o.emit.empty()) {
         std::cout << view::engine_flags(o.emit, p.prepared, p.knobs, p.target) << "\n";
     } else if (o.json) {
         LedgerItem ledger;
-        if (o.ledger) ledger = plan::explain(p.prepared, p.knobs, p.target, p.plan, memo);
-        std::cout << view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice, o.ledger ? &ledger : nullptr);
+        if (o.ledger) ledger = plan::explain(p.prepared, p.knobs, p.target, p.plan);
+        std::cout << view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice,
+                                     o.ledger ? &ledger : nullptr);
     } else {
-        std::cout << view::plan_text(p.prepared, p.knobs, p.target, p.plan, p.advice, colour_output(), static_cast<std::size_t>(terminal_width()));
+        std::cout << view::plan_text(p.prepared, p.knobs, p.target, p.plan, p.advice, colour_output(),
+                                     static_cast<std::size_t>(terminal_width()));
     }
     return verdict_status(o, p.plan.verdict);
 }
@@ -44,13 +45,21 @@ int run(const Options& o) {
 
 void add_plan(Command command) {
     auto o = std::make_shared<Options>();
-    CLI::App* app = command.app.add_subcommand("plan", "One configuration: memory, speed, verdict, and the smallest changes that would make it fit");
+    CLI::App* app = command.app.add_subcommand(
+        "plan", "One configuration: memory, speed, verdict, and the smallest changes that would make it fit");
     o->deployment.add_to(*app);
-    app->add_flag("--json", o->json, "print one JSON document (docs/schema/plan.schema.json)")->group("Output");
+    app->add_flag("--json", o->json, "print one JSON document (docs/schema/plan.schema.json)")
+        ->group("Output");
     app->add_flag("--ledger", o->ledger, "with --json: where every number comes from")->group("Output");
-    app->add_option("--emit", o->emit, "print ready engine flags instead: llama.cpp")->type_name("ENGINE")->group("Output");
-    app->add_flag("--require-fit", o->require_fit, "exit 1 when it does not fit, 3 when it is too close to call")->group("Decision");
-    app->add_option("--undecided", o->undecided, "what too close to call counts as: pass or fail")->check(CLI::IsMember({"pass", "fail"}))->group("Decision");
+    app->add_option("--emit", o->emit, "print ready engine flags instead: llama.cpp")
+        ->type_name("ENGINE")
+        ->group("Output");
+    app->add_flag("--require-fit", o->require_fit,
+                  "exit 1 when it does not fit, 3 when it is too close to call")
+        ->group("Decision");
+    app->add_option("--undecided", o->undecided, "what too close to call counts as: pass or fail")
+        ->check(CLI::IsMember({"pass", "fail"}))
+        ->group("Decision");
     app->footer(
         "Examples:\n"
         "  memwall plan qwen2.5-7b --quant Q4_K_M --device raspberry-pi-5:8GiB --context 4096\n"

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/model/open_model.h"
-#include "core/plan/placement.h"
+#include "core/plan/measured.h"
 #include "devices/catalog.h"
 #include "devices/device_fields.h"
 
@@ -13,33 +13,38 @@ namespace {
 void apply_device_what_ifs(device::Device& device, const std::vector<std::string>& sets) {
     for (const std::string& s : sets) {
         const std::size_t equals = s.find('=');
-        if (s.starts_with("device.") && equals != std::string::npos) devices::set_field(device, s.substr(7, equals - 7), s.substr(equals + 1), "--set");
+        if (s.starts_with("device.") && equals != std::string::npos)
+            devices::set_field(device, s.substr(7, equals - 7), s.substr(equals + 1), "--set");
     }
 }
 
 /// The most layers on the card that still fit; a plan that fits nowhere keeps none there.
-void place_automatically(Planned& p, runtime::ReplayMemo& memo) {
+void place_automatically(Planned& p) {
     const plan::Deployment& d = p.prepared.deployment;
     if (!p.target.discrete || (d.gpu_layers != "auto" && d.offload != "auto")) return;
     for (std::int64_t n = static_cast<std::int64_t>(p.prepared.model.layers.size()) + 1; n >= 0; --n) {
         p.knobs.gpu_layers = n;
-        if (plan::evaluate(p.prepared, p.knobs, p.target, memo).verdict == plan::Verdict::fits) return;
+        if (plan::evaluate(p.prepared, p.knobs, p.target).verdict == plan::Verdict::fits) return;
     }
 }
 
 }  // namespace
 
-Planned make_plan(const plan::Deployment& deployment, runtime::ReplayMemo& memo) {
+Planned make_plan(const plan::Deployment& stated) {
     Planned p;
+    plan::Deployment deployment = stated;
     model::OpenedModel opened = model::open_model(deployment.model);
+    if (deployment.quant.empty() && !opened.model.tensors_from_file) deployment.quant = opened.recipe_hint;
     device::Device device = devices::resolve_device(deployment.device, "--device");
     apply_device_what_ifs(device, deployment.set);
-    p.prepared = plan::prepare(std::move(opened.model), deployment, [](const std::string& name) { return model::open_model(name).model; });
+    const plan::OpenModel open = [](const std::string& name) { return model::open_model(name).model; };
+    p.prepared = plan::prepare(std::move(opened.model), deployment, open);
     p.target = plan::aim(p.prepared, std::move(device));
+    plan::apply_measurements(p.target, p.prepared, open);
     p.knobs = plan::resolve_knobs(p.prepared, p.target);
-    place_automatically(p, memo);
-    p.plan = plan::evaluate(p.prepared, p.knobs, p.target, memo);
-    p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan, memo);
+    place_automatically(p);
+    p.plan = plan::evaluate(p.prepared, p.knobs, p.target);
+    p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan);
     return p;
 }
 

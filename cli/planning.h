@@ -17,6 +17,6 @@ struct Planned {
 };
 
 /// Opens model and device, evaluates, advises. Throws Error.
-Planned make_plan(const plan::Deployment& deployment, runtime::ReplayMemo& memo);
+Planned make_plan(const plan::Deployment& deployment);
 
 }  // namespace memwall::cli

@@ -83,7 +83,7 @@ std::string bytes_text(Bytes bytes) {
     const double v = std::abs(bytes.as_double());
     const std::string_view sign = bytes.value < 0 ? "-" : "";
     if (v < 1024) return fmt::format("{}{} B", sign, std::llround(v));
-    if (v < 1048576.0 * 0.1) return fmt::format("{}{:.1f} KiB", sign, v / 1024);
+    if (v < 1048576.0) return fmt::format("{}{:.1f} KiB", sign, v / 1024);
     if (v < 1073741824.0) return fmt::format("{}{:.1f} MiB", sign, v / 1048576.0);
     if (v < 1099511627776.0) return fmt::format("{}{:.2f} GiB", sign, v / 1073741824.0);
     return fmt::format("{}{:.2f} TiB", sign, v / 1099511627776.0);

@@ -21,9 +21,16 @@ const UsableVariant* Pool::variant(const std::string& wanted) const {
     return it == variants.end() ? nullptr : &*it;
 }
 
+std::string Device::default_pool(ProcessorKind kind) const {
+    if (kind == ProcessorKind::gpu && pool("vram")) return "vram";
+    if (kind == ProcessorKind::npu && pool("module")) return "module";
+    return pools.empty() ? "" : pools.front().name;
+}
+
 const std::string& Device::source(const std::string& field) const {
     static const std::string catalogue = "catalogue";
-    const auto it = sources.find(field);
+    auto it = sources.find(field);
+    if (it == sources.end()) it = sources.find(field.substr(0, field.find('.')));
     return it == sources.end() ? catalogue : it->second;
 }
 

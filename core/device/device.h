@@ -116,7 +116,11 @@ struct Device {
     bool operator==(const Device&) const = default;
     const Processor* processor(ProcessorKind kind) const;
     const Pool* pool(const std::string& name) const;
+    /// Origin of a field, "catalogue" when none is recorded. "gpu.fp16" falls back to what is said of "gpu".
     const std::string& source(const std::string& field) const;
+    /// Where a processor of that kind keeps its weights unless the device says otherwise: a GPU in VRAM, an
+    /// NPU in its module, anything else in the first pool. Empty without pools.
+    std::string default_pool(ProcessorKind kind) const;
 };
 
 }  // namespace memwall::device

@@ -80,12 +80,15 @@ Bytes kv_cache_bytes(std::span<const KvGroup> groups, const KvCells& cells, cons
 
 std::int64_t recurrent_state_elements(const model::Recurrent& r, std::int64_t hidden) {
     switch (r.kind) {
-        case model::RecurrentKind::mamba1: return (r.conv_kernel - 1) * r.inner + r.state * r.inner;
+        case model::RecurrentKind::mamba1:
+            return (r.conv_kernel - 1) * r.inner + r.state * r.inner;
         case model::RecurrentKind::mamba2:
         case model::RecurrentKind::delta_net:
             return (r.conv_kernel - 1) * (r.inner + 2 * r.groups * r.state) + r.state * r.inner;
-        case model::RecurrentKind::short_conv: return (r.conv_kernel - 1) * hidden;
-        case model::RecurrentKind::rwkv: return r.state * hidden + 2 * hidden;
+        case model::RecurrentKind::short_conv:
+            return (r.conv_kernel - 1) * hidden;
+        case model::RecurrentKind::rwkv:
+            return r.state * hidden + 2 * hidden;
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// KV cache and recurrent state from what each layer keeps. Layers with equal rows form a group, so that a plan is a
-// handful of multiplications whatever the depth of the model.
+// KV cache and recurrent state from what each layer keeps. Layers with equal rows form a group, so that a
+// plan is a handful of multiplications whatever the depth of the model.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,10 @@ struct KvGroup {
     bool operator==(const KvGroup&) const = default;
 };
 
-/// Groups of the layers that own a cache, in order of first appearance. Layers that share an earlier layer's cache or
-/// have no attention own none; embedders own none. `latent_cache` false expands latent attention into full heads
-/// (engines before they learnt it): nope + rope wide keys, value_dim wide values, every query head.
+/// Groups of the layers that own a cache, in order of first appearance. Layers that share an earlier layer's
+/// cache or have no attention own none; embedders own none. `latent_cache` false expands latent attention
+/// into full heads (engines before they learnt it): nope + rope wide keys, value_dim wide values, every query
+/// head.
 std::vector<KvGroup> kv_groups(const model::Model& model, bool latent_cache);
 
 /// Bytes of one token in one layer of the group.
@@ -39,16 +40,18 @@ struct KvCells {
     std::int64_t window_extra = 0;     ///< tokens of a micro-batch that must fit beside the window
     std::int64_t padding = 1;
     std::int64_t streams = 1;
-    bool windows_full = false;         ///< windowed layers keep everything
+    bool windows_full = false;  ///< windowed layers keep everything
 };
 
 std::int64_t cells_of(const KvGroup& group, const KvCells& cells);
 
 /// One layer of the group, all streams.
-Bytes layer_kv_bytes(const KvGroup& group, const KvCells& cells, const quant::KvType& k, const quant::KvType& v);
+Bytes layer_kv_bytes(const KvGroup& group, const KvCells& cells, const quant::KvType& k,
+                     const quant::KvType& v);
 
 /// sum over groups: layers x (streams x cells x (K row + V row) + scales kept once a channel).
-Bytes kv_cache_bytes(std::span<const KvGroup> groups, const KvCells& cells, const quant::KvType& k, const quant::KvType& v);
+Bytes kv_cache_bytes(std::span<const KvGroup> groups, const KvCells& cells, const quant::KvType& k,
+                     const quant::KvType& v);
 
 /// State of all recurrent layers for one sequence, in 32-bit floats whatever the KV types:
 /// mamba1 (conv-1) inner + state inner; mamba2 and delta net (conv-1)(inner + 2 groups state) + state inner;

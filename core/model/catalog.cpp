@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <tuple>
 
 #include "core/base/embedded.h"
 #include "core/model/model_yaml.h"
@@ -111,15 +112,15 @@ std::optional<Model> load_catalog_model(std::string_view name) {
 
 std::vector<std::string_view> suggest_catalog_ids(std::string_view name, std::size_t most) {
     const std::string wanted(without_tuning(lower(name).substr(lower(name).rfind('/') + 1)));
-    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+    std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> ranked;  // shorter ones first
     for (const std::string_view id : catalog_ids()) {
         std::size_t score = distance(wanted, id);
         if (wanted.size() >= 3 && id.find(wanted) != std::string_view::npos) score = 0;
-        if (score <= 1 + wanted.size() / 4) ranked.emplace_back(score, id);
+        if (score <= 1 + wanted.size() / 4) ranked.emplace_back(score, id.size(), id);
     }
     std::sort(ranked.begin(), ranked.end());
     std::vector<std::string_view> result;
-    for (const auto& [score, id] : ranked)
+    for (const auto& [score, size, id] : ranked)
         if (result.size() < most) result.push_back(id);
     return result;
 }

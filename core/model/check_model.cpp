@@ -65,7 +65,9 @@ void check_layer(const Layer& layer, int index, const Place& place) {
         check({{"experts", x->count, 1, kMany},
                {"experts_used", x->used, 1, x->count},
                {"expert_width", x->width, 1, kWide},
-               {"shared_width", x->shared_width, 0, kWide}},
+               {"shared_width", x->shared_width, 0, kWide},
+               {"expert_groups", x->groups, 0, kMany},
+               {"expert_groups_used", x->groups_used, 0, kMany}},
               place);
     check({{"norms", layer.norms, 0, 16}, {"extra_parameters", layer.extra_parameters, 0, kLong}}, place);
 }
@@ -98,7 +100,8 @@ void complete_model(Model& m, const std::string& file) {
            {"rope_factors", m.rope_factors, 0, kMany},
            {"encoder_positions", m.encoder_positions, 0, kLong},
            {"extra_parameters", m.extra_parameters, 0, kLong},
-           {"stored_scales", m.stored_scales, 0, kLong}},
+           {"stored_scales", m.stored_scales, 0, kLong},
+           {"published_parameters", m.published_parameters, 0, kTotal}},
           place);
     int index = 0;
     for (const auto* group : {&m.layers, &m.prediction_layers}) {

@@ -70,6 +70,16 @@ class Cursor {
         at_ += n;
     }
 
+    /// A key or tensor name: printable, so that messages and tables may show it.
+    std::string name(std::string_view what) {
+        const std::uint64_t start = at_;
+        std::string s = text(what, kMaxKeyLength);
+        if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+            throw Error(place(start), fmt::format("{} with control characters: '{}'", what, s),
+                        "a printable name");
+        return s;
+    }
+
     /// A number of items that take at least `least` bytes each.
     std::uint64_t count(std::string_view what, std::uint64_t least) {
         const std::uint64_t start = at_, n = number<std::uint64_t>();
@@ -174,7 +184,7 @@ void read_array(Cursor& in, GgufValue& v) {
 GgufEntry read_entry(Cursor& in) {
     GgufEntry e;
     e.offset = in.offset();
-    e.key = in.text("a key", kMaxKeyLength);
+    e.key = in.name("a key");
     e.value.type = read_type(in);
     if (e.value.type == GgufType::array)
         read_array(in, e.value);
@@ -190,7 +200,7 @@ GgufEntry read_entry(Cursor& in) {
 GgufTensor read_tensor(Cursor& in) {
     GgufTensor t;
     const std::string place = in.place();
-    t.name = in.text("a tensor name", kMaxKeyLength);
+    t.name = in.name("a tensor name");
     const auto dimensions = in.number<std::uint32_t>();
     if (dimensions > kMaxDimensions)
         throw Error(place, fmt::format("tensor '{}' with {} dimensions", t.name, dimensions),

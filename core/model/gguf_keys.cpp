@@ -89,6 +89,9 @@ std::int64_t GgufKeys::required(std::string_view field, std::string_view key, st
                                 std::int64_t most) {
     const auto v = integer(field, key, most);
     if (!v) throw Error(file_.name, fmt::format("no key '{}'", full(key)), "", std::string(hint));
+    if (*v == 0)
+        throw Error(place_of(file_, *find(key)), fmt::format("{} = 0", full(key)), "at least 1",
+                    std::string(hint));
     return *v;
 }
 

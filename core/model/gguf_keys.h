@@ -30,7 +30,7 @@ class GgufKeys {
     /// One value a layer: an array of at least `layers`, or a scalar that holds for all.
     std::optional<std::vector<std::int64_t>> per_layer(std::string_view field, std::string_view key,
                                                        std::int64_t layers);
-    /// As integer(), but throws Error with `hint` when the key is missing.
+    /// As integer(), but throws Error with `hint` when the key is missing or 0.
     std::int64_t required(std::string_view field, std::string_view key, std::string_view hint,
                           std::int64_t most = kMaxWidth);
 

@@ -33,7 +33,7 @@ void read_heads(LayerKeys& k, GgufKeys& keys, const GgufFile& file, bool has_att
                         "at least one head where there are KV heads");
 }
 
-void read_head_widths(LayerKeys& k, GgufKeys& keys) {
+void read_head_widths(LayerKeys& k, GgufKeys& keys, const GgufFile& file) {
     const auto first = std::find_if(k.heads.begin(), k.heads.end(), [](std::int64_t n) { return n > 0; });
     const std::int64_t even = first == k.heads.end() ? 0 : k.hidden / *first;
     k.latent_rank = keys.integer("latent_rank", "attention.kv_lora_rank").value_or(0);
@@ -50,6 +50,9 @@ void read_head_widths(LayerKeys& k, GgufKeys& keys) {
     k.windowed_key_dim = keys.integer("windowed_key_dim", "attention.key_length_swa").value_or(k.key_dim);
     k.windowed_value_dim =
         keys.integer("windowed_value_dim", "attention.value_length_swa").value_or(k.value_dim);
+    if (first != k.heads.end() && (k.key_dim == 0 || k.value_dim == 0))
+        throw Error(file.name, fmt::format("heads of {} x {} values", k.key_dim, k.value_dim),
+                    "heads of at least one value");
     if (k.latent_rank > 0) {
         k.latent_rope_dim = keys.integer("latent_rope_dim", "rope.dimension_count").value_or(0);
         k.query_rank = keys.integer("query_rank", "attention.q_lora_rank").value_or(0);
@@ -57,7 +60,7 @@ void read_head_widths(LayerKeys& k, GgufKeys& keys) {
     }
 }
 
-void read_window(LayerKeys& k, GgufKeys& keys, const Architecture& architecture, bool known, Model& model) {
+void read_window(LayerKeys& k, GgufKeys& keys, const Architecture& architecture, Model& model) {
     k.windowed.assign(static_cast<std::size_t>(k.blocks), false);
     if (const auto window = keys.integer("window", "attention.sliding_window", GgufKeys::kMaxTokens)) {
         k.window = *window;
@@ -77,7 +80,7 @@ void read_window(LayerKeys& k, GgufKeys& keys, const Architecture& architecture,
     if (pattern && !pattern->empty()) {
         periodic.defaults.window_period =
             static_cast<std::int16_t>(std::min(pattern->front(), GgufKeys::kMaxLayers));
-    } else if (!known) {
+    } else if (architecture.source.empty()) {  // not in the table
         model.warnings.push_back(
             "the file names a window but not its layers; all layers are taken to see everything");
         return;
@@ -100,7 +103,7 @@ void read_cache_sharing(LayerKeys& k, GgufKeys& keys, const Architecture& archit
     }
 }
 
-void read_state(LayerKeys& k, GgufKeys& keys, const Architecture& architecture) {
+void read_state(LayerKeys& k, GgufKeys& keys, const Architecture& architecture, Model& model) {
     k.conv_kernel = keys.integer("conv_kernel", "ssm.conv_kernel").value_or(0);
     k.inner = keys.integer("recurrent_inner", "ssm.inner_size").value_or(0);
     k.state = keys.integer("recurrent_state", "ssm.state_size").value_or(0);
@@ -112,6 +115,11 @@ void read_state(LayerKeys& k, GgufKeys& keys, const Architecture& architecture) 
     if (k.token_shift_head > 0)
         k.token_shift_rows = keys.integer("conv_kernel", "token_shift_count").value_or(2);
     k.has_state = k.inner > 0 || k.short_conv > 0 || k.token_shift_head > 0 || k.kda_head_dim > 0;
+    if (k.has_state)
+        model.sources["recurrent"] = "gguf:" + keys.full(k.inner > 0          ? "ssm.*"
+                                                         : k.short_conv > 0   ? "shortconv.l_cache"
+                                                         : k.kda_head_dim > 0 ? "kda.head_dim"
+                                                                              : "wkv.head_size");
     k.delta_net = k.kda_head_dim > 0 || architecture.defaults.full_attention_interval > 0 ||
                   keys.find("full_attention_interval");
 }
@@ -137,16 +145,21 @@ void read_recurrent_layers(LayerKeys& k, GgufKeys& keys, const Architecture& arc
     }
 }
 
-void read_experts(LayerKeys& k, GgufKeys& keys, const Architecture& architecture) {
+void read_experts(LayerKeys& k, GgufKeys& keys, const Architecture& architecture, Model& model) {
     const std::vector<std::int64_t> none(static_cast<std::size_t>(k.blocks), 0);
     k.widths = keys.per_layer("feed_forward_width", "feed_forward_length", k.blocks).value_or(none);
-    k.experts = keys.integer("expert_count", "expert_count").value_or(0);
-    k.experts_used = keys.per_layer("experts_used", "expert_used_count", k.blocks).value_or(none);
+    k.experts = keys.integer("experts", "expert_count").value_or(0);
+    const auto used = keys.per_layer("experts_used", "expert_used_count", k.blocks);
+    if (!used && k.experts > 0) {
+        keys.assume("experts_used", "all of them");
+        model.warnings.push_back("the file does not say how many experts a token visits; all are counted");
+    }
+    k.experts_used = used.value_or(none);
     const auto widths = keys.per_layer("expert_width", "expert_feed_forward_length", k.blocks);
     if (!widths && k.experts > 0) keys.assume("expert_width", "expert_width = feed_forward_width");
     k.expert_widths = widths.value_or(k.widths);
     k.shared_experts = keys.integer("shared_experts", "expert_shared_count").value_or(0);
-    k.shared_width = keys.integer("shared_expert_width", "expert_shared_feed_forward_length").value_or(0);
+    k.shared_width = keys.integer("shared_width", "expert_shared_feed_forward_length").value_or(0);
     k.dense_lead = keys.integer("dense_lead", "leading_dense_block_count").value_or(0);
     k.expert_step =
         std::max<std::int64_t>(keys.integer("expert_step", "interleave_moe_layer_step").value_or(1), 1);
@@ -160,16 +173,16 @@ void read_experts(LayerKeys& k, GgufKeys& keys, const Architecture& architecture
                : gating == 3 ? Gating::softmax_of_chosen
                              : architecture.defaults.gating;
     if (gating == 0) keys.assume("expert_gating", fmt::format("as {} does", architecture.name));
-    const auto normalized = keys.flag("experts_normalized", "expert_weights_norm");
+    const auto normalized = keys.flag("normalized", "expert_weights_norm");
     k.normalized = normalized.value_or(architecture.defaults.normalized_experts);
-    if (!normalized) keys.assume("experts_normalized", fmt::format("as {} does", architecture.name));
+    if (!normalized) keys.assume("normalized", fmt::format("as {} does", architecture.name));
     const double scale = keys.real("expert_scale", "expert_weights_scale").value_or(1);
     k.expert_scale = scale == 0 ? 1 : scale;  // 0 means none to engines
 }
 
 }  // namespace
 
-LayerKeys read_layer_keys(GgufKeys& keys, const GgufFile& file, const Architecture& architecture, bool known,
+LayerKeys read_layer_keys(GgufKeys& keys, const GgufFile& file, const Architecture& architecture,
                           bool has_attention, Model& model) {
     LayerKeys k;
     const char* hint = "the file is no language model, or an incomplete conversion of one";
@@ -180,13 +193,13 @@ LayerKeys read_layer_keys(GgufKeys& keys, const GgufFile& file, const Architectu
         keys.integer("decoder_layers", "decoder_block_count", GgufKeys::kMaxLayers).value_or(k.blocks);
     k.blocks = std::max(k.encoder_blocks, k.decoder_blocks);
     k.prediction = keys.integer("prediction_layers", "nextn_predict_layers", k.blocks).value_or(0);
-    read_state(k, keys, architecture);
+    read_state(k, keys, architecture, model);
     read_heads(k, keys, file, has_attention);
-    read_head_widths(k, keys);
-    read_window(k, keys, architecture, known, model);
+    read_head_widths(k, keys, file);
+    read_window(k, keys, architecture, model);
     read_cache_sharing(k, keys, architecture);
     read_recurrent_layers(k, keys, architecture);
-    read_experts(k, keys, architecture);
+    read_experts(k, keys, architecture, model);
     if (architecture.defaults.rotates == Rotates::unless_untuned)
         k.untuned_rope = !keys.flag("rope", "rope.scaling.finetuned").value_or(true);
     return k;

@@ -43,7 +43,7 @@ struct LayerKeys {
 };
 
 /// `has_attention`: the file holds attention tensors, so a missing head count is an error.
-LayerKeys read_layer_keys(GgufKeys& keys, const GgufFile& file, const Architecture& architecture, bool known,
+LayerKeys read_layer_keys(GgufKeys& keys, const GgufFile& file, const Architecture& architecture,
                           bool has_attention, Model& model);
 
 /// Layer `index` of a decoder or encoder. Its kinds come from the keys; its tensors, when the file holds any,

@@ -65,6 +65,14 @@ TensorIndex read_tensors(const GgufFile& file, Model& model) {
     return index;
 }
 
+/// Text of the file that messages and tables will show.
+std::string printable(std::string_view text) {
+    std::string s(text);
+    for (char& c : s)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    return s;
+}
+
 std::uint64_t token_count(const GgufFile& file) {
     const GgufEntry* tokens = file.find("tokenizer.ggml.tokens");
     return tokens && tokens->value.type == GgufType::array ? tokens->value.count : 0;
@@ -88,8 +96,8 @@ void read_vocabulary(GgufKeys& keys, const GgufFile& file, const TensorIndex& in
     // Equal pre-tokenizers mean equal vocabularies; the unnamed kinds are told apart by their size.
     const std::string_view kind = gguf_text(file, "tokenizer.ggml.pre");
     model.family = kind.empty() || kind == "default"
-                       ? fmt::format("{}-{}", gguf_text(file, "tokenizer.ggml.model"), tokens)
-                       : std::string(kind);
+                       ? fmt::format("{}-{}", printable(gguf_text(file, "tokenizer.ggml.model")), tokens)
+                       : printable(kind);
     model.sources["family"] = "gguf:tokenizer.ggml.pre";
 }
 
@@ -203,7 +211,11 @@ std::string read_architecture(const GgufFile& file) {
         throw Error(file.name, "a LoRA adapter", "a model", "pass adapters with --lora beside their model");
     if (type == "imatrix") throw Error(file.name, "an importance matrix", "a model");
     const std::string_view name = gguf_text(file, "general.architecture");
-    if (!name.empty()) return std::string(name);
+    constexpr std::size_t most = 64;
+    if (name.size() > most)
+        throw Error(file.name, fmt::format("an architecture name of {} bytes", name.size()),
+                    fmt::format("at most {}", most));
+    if (!name.empty()) return printable(name);
     if (file.find("split.no"))
         throw Error(file.name, "a shard without the keys of its model", "",
                     "put the first shard (NAME-00001-of-0000N.gguf) into the same folder");
@@ -213,7 +225,7 @@ std::string read_architecture(const GgufFile& file) {
 void read_file_facts(const GgufFile& file, Model& model) {
     model.file_bytes = file.header_bytes + file.data_bytes;
     model.metadata_bytes = file.header_bytes;
-    model.licence = gguf_text(file, "general.license");
+    model.licence = printable(gguf_text(file, "general.license"));
     model.default_source = "gguf";
     model.warnings = file.warnings;
     if (const GgufEntry* type = file.find("general.file_type"))
@@ -246,8 +258,7 @@ Model model_from_gguf(const GgufFile& file, const std::string& id) {
     GgufKeys keys(file, model.architecture, model);
     const TensorIndex index = read_tensors(file, model);
     const bool complete = file.missing_shards == 0;
-    const LayerKeys k =
-        read_layer_keys(keys, file, architecture, found != nullptr, index.has_attention, model);
+    const LayerKeys k = read_layer_keys(keys, file, architecture, index.has_attention, model);
 
     model.hidden = k.hidden;
     model.trained_context =

@@ -62,7 +62,7 @@ GgufFile open_set(const ShardName& name, std::int64_t tensors_of_set) {
     std::string first_missing;
     for (int i = 0; i < name.count; ++i) {
         const std::string path = shard_path(name, i + 1);
-        if (!std::filesystem::exists(path)) {
+        if (std::error_code error; !std::filesystem::exists(path, error)) {
             ++set.missing_shards;
             if (first_missing.empty()) first_missing = path;
             continue;

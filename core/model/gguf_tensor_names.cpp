@@ -101,7 +101,8 @@ constexpr RoleRow kRoles[] = {
 };
 
 // First part of names in vision, audio and projector files (tools/mtmd/clip-impl.h).
-constexpr std::string_view kVisionPrefixes[] = {"v.", "a.", "mm.", "model.", "resampler.", "adapter."};
+constexpr std::string_view kVisionPrefixes[] = {"v.",         "a.",       "mm.",
+                                                "resampler.", "adapter.", "model.image_newline"};
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return false;

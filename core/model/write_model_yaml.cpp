@@ -138,7 +138,8 @@ std::string layer_text(const Layer& layer) {
 }
 
 /// A name that says what sets a kind apart from the others of its model.
-std::string kind_name(const Layer& layer, bool any_window, bool any_experts, bool any_recurrent) {
+std::string kind_name(const Layer& layer, bool any_window, bool any_experts, bool any_recurrent,
+                      const char* plain) {
     std::string name;
     if (layer.attention && layer.attention->shared_with >= 0) name += "shared_";
     if (layer.attention && layer.recurrent)
@@ -150,7 +151,7 @@ std::string kind_name(const Layer& layer, bool any_window, bool any_experts, boo
     else if (any_recurrent)
         name += "attention";
     else if (!any_experts)
-        name += "decoder";
+        name += plain;
     if (any_experts) {
         if (!name.empty()) name += '_';
         name += layer.experts ? "moe" : "dense";
@@ -161,7 +162,10 @@ std::string kind_name(const Layer& layer, bool any_window, bool any_experts, boo
 /// Kinds of all layers of a model, named on first sight.
 class Kinds {
   public:
-    explicit Kinds(const Model& m) {
+    explicit Kinds(const Model& m)
+        : plain_(m.encoder.empty()  ? "decoder"
+                 : m.layers.empty() ? "encoder"
+                                    : "block") {
         for (const auto* group : {&m.layers, &m.prediction_layers, &m.encoder})
             for (const Layer& l : *group) {
                 any_window_ = any_window_ || (l.attention && l.attention->window > 0);
@@ -170,9 +174,9 @@ class Kinds {
             }
     }
 
-    std::string pattern(const std::vector<Layer>& layers, const std::string& base = {}) {
+    std::string pattern(const std::vector<Layer>& layers) {
         std::vector<std::string> names;
-        for (const Layer& layer : layers) names.push_back(name(layer, base));
+        for (const Layer& layer : layers) names.push_back(name(layer));
         return layer_pattern_text(names);
     }
     std::string text() const {
@@ -182,12 +186,12 @@ class Kinds {
     }
 
   private:
-    std::string name(const Layer& layer, const std::string& base) {
+    std::string name(const Layer& layer) {
         std::string lines = layer_text(layer);
         if (lines.empty()) lines = "    norms: 2\n";
         for (const auto& [name, known] : kinds_)
             if (known == lines) return name;
-        std::string name = base.empty() ? kind_name(layer, any_window_, any_experts_, any_recurrent_) : base;
+        std::string name = kind_name(layer, any_window_, any_experts_, any_recurrent_, plain_);
         const auto taken = [&](const std::string& n) {
             return std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& k) { return k.first == n; });
         };
@@ -201,6 +205,7 @@ class Kinds {
     }
 
     bool any_window_ = false, any_experts_ = false, any_recurrent_ = false;
+    const char* plain_;  ///< name of a layer that nothing sets apart
     std::vector<std::pair<std::string, std::string>> kinds_;
 };
 
@@ -244,7 +249,7 @@ std::string write_model_yaml(const Model& m) {
 
     Kinds kinds(m);
     std::string sequences;
-    if (!m.encoder.empty()) sequences += "encoder: " + kinds.pattern(m.encoder, "encoder") + "\n";
+    if (!m.encoder.empty()) sequences += "encoder: " + kinds.pattern(m.encoder) + "\n";
     if (!m.layers.empty()) sequences += "layers: " + kinds.pattern(m.layers) + "\n";
     if (!m.prediction_layers.empty()) sequences += "prediction: " + kinds.pattern(m.prediction_layers) + "\n";
     out += "kinds:\n" + kinds.text() + sequences;

@@ -31,7 +31,8 @@ std::string yaml_key(std::string_view name) {
 
 std::string shell_word(const std::string& text) {
     const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return std::isalnum(c) || std::string_view("@%+=:,./_-").find(static_cast<char>(c)) != std::string_view::npos;
+        return std::isalnum(c) ||
+               std::string_view("@%+=:,./_-").find(static_cast<char>(c)) != std::string_view::npos;
     });
     if (plain) return text;
     std::string quoted = "'";
@@ -52,7 +53,8 @@ void apply(Deployment& d, const Option& option, const YAML::Node& value, const s
     const std::string place = line_place(file, value);
     if (value.IsMap()) {  // runtime_options: {n_ctx: 8192}
         for (const auto& item : value)
-            option.set(d, scalar(item.first, file) + "=" + scalar(item.second, file), line_place(file, item.first));
+            option.set(d, scalar(item.first, file) + "=" + scalar(item.second, file),
+                       line_place(file, item.first));
     } else if (value.IsSequence()) {
         if (!option.repeatable) throw Error(place, "a list", "a single value");
         for (const YAML::Node& item : value) option.set(d, scalar(item, file), line_place(file, item));
@@ -82,7 +84,8 @@ Deployment read_deployment(const std::string& text, const std::string& place) {
         }
         const Option* option = find_option(key == "runtime_options" ? "runtime-option" : key);
         if (!option)
-            throw Error(line_place(place, item.first), fmt::format("unknown key '{}'", key), "an option of 'memwall plan --help' with underscores");
+            throw Error(line_place(place, item.first), fmt::format("unknown key '{}'", key),
+                        "an option of 'memwall plan --help' with underscores");
         apply(d, *option, item.second, place);
     }
     if (d.model.empty()) throw Error(place + ":1", "no 'model:'", "the model to plan");
@@ -109,7 +112,8 @@ std::string write_deployment(const Deployment& d) {
 std::string command_line(const Deployment& d) {
     std::string line = "memwall plan " + shell_word(d.model);
     for (const Option& o : options())
-        for (const std::string& value : lines(o.get(d))) line += fmt::format(" --{} {}", o.name, shell_word(value));
+        for (const std::string& value : lines(o.get(d)))
+            line += fmt::format(" --{} {}", o.name, shell_word(value));
     return line;
 }
 

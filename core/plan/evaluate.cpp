@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/device/budget.h"
 #include "core/plan/placement.h"
 #include "core/plan/prepare.h"
 #include "core/runtime/family_buffer.h"
@@ -8,171 +9,212 @@
 namespace memwall::plan {
 namespace {
 
-Interval<Bytes> exact(Bytes b) { return Interval<Bytes>::exact(b); }
+Interval<Bytes> exact(Bytes b) {
+    return Interval<Bytes>::exact(b);
+}
+const Interval<Bytes> kNone = exact(Bytes(0));
 
 Interval<Bytes> scaled(Interval<Bytes> x, double low, double central, double high, std::string_view basis) {
     const auto times = [](Bytes b, double f) { return Bytes(std::llround(b.as_double() * f)); };
     return {times(x.low, low), times(x.central, central), times(x.high, high), 0.9, basis};
 }
 
+/// `part` is contained in `whole`, range and all, so ends are subtracted from like ends.
+Interval<Bytes> without(const Interval<Bytes>& whole, const Interval<Bytes>& part) {
+    return {whole.low - part.low, whole.central - part.central, whole.high - part.high, whole.level,
+            whole.basis};
+}
+
 Interval<Bytes> sum(const Items& items) {
-    Interval<Bytes> total = exact(Bytes(0));
+    Interval<Bytes> total = kNone;
     for (const Interval<Bytes>& i : items) total += i;
     return total;
 }
 
-std::size_t at(Item item) { return static_cast<std::size_t>(item); }
-
-/// Buffers that a runtime without operator tables may make, from the structure of the widest layer.
-Interval<Bytes> compute_buffer_of(const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo, Bytes& untouched) {
-    const runtime::Profile& profile = *p.runtime.profile;
-    const runtime::EngineSettings settings = engine_settings(k);
-    untouched = Bytes(0);
-    if (profile.compute == runtime::ComputeRule::family) return runtime::family_buffer(p.engine_model, settings);
-    const runtime::ReplayResult r = memo.find_or_replay(*p.tables, p.engine_model, settings, p.runtime.release_known);
-    untouched = r.untouched;
-    if (t.processor == device::ProcessorKind::cpu) return r.bytes;
-    // Other backends run the same operators with their own alignment, order and copies: logs of 33 GPU runs lay
-    // within [-8 %, +2.3 %] of a replay with placement; without placement the range is wider.
-    return scaled(r.bytes, 0.85, 1.0, 1.25, "replayed for a CPU; GPU placement not replayed");
+Interval<Bytes>& at(Items& items, Item item) {
+    return items[static_cast<std::size_t>(item)];
 }
 
-Interval<Bytes> overhead(const Prepared& p) {
+struct ComputeBuffers {
+    Interval<Bytes> device = kNone, host = kNone;
+    Bytes untouched;  ///< of the device's, when that is a CPU
+};
+
+ComputeBuffers compute_buffers(const Prepared& p, const Knobs& k, const Target& t) {
+    const runtime::EngineSettings settings = engine_settings(k);
+    ComputeBuffers b;
+    if (!p.replay) {
+        b.device = runtime::family_buffer(p.engine_model, settings);
+        return b;
+    }
+    const auto replay = p.replay->at(settings);
+    if (t.processor == device::ProcessorKind::cpu) {
+        b.untouched = replay->bytes.central - replay->touched;
+        b.device =
+            t.measured_isa || !replay->bytes.is_exact()
+                ? replay->bytes
+                : scaled(replay->bytes, 0.98, 1.0, 1.05, "replayed; the engine was measured on x86 only");
+        return b;
+    }
+    // Other backends run the same operators with their own alignment, order and copies: logs of 33 GPU runs
+    // lay within [-8 %, +2.3 %] of a replay with placement; without placement the range is wider.
+    b.device = scaled(replay->bytes, 0.85, 1.0, 1.25, "replayed for a CPU; GPU placement not replayed");
+    b.host = exact(runtime::host_input_bytes(p.engine_model, p.replay->model().cells(settings)));
+    return b;
+}
+
+Interval<Bytes> process_overhead(const Prepared& p) {
     const runtime::Profile& profile = *p.runtime.profile;
     const auto& per = profile.process.per_vocabulary_entry;
-    Interval<Bytes> o = profile.process.fixed + profile.context_overhead;
     const std::int64_t v = p.model.vocabulary;
-    return o + Interval<Bytes>{per.low * v, per.central * v, per.high * v, per.level, per.basis};
+    return profile.process.fixed + profile.context_overhead +
+           Interval<Bytes>{per.low * v, per.central * v, per.high * v, per.level, per.basis};
 }
 
-Verdict verdict_of(const PoolUse& pool) {
-    if (pool.needed.high <= pool.budget) return Verdict::fits;
-    return pool.needed.low > pool.budget ? Verdict::does_not_fit : Verdict::too_close_to_call;
-}
-
-/// Worse is larger.
-int severity(Verdict v) { return v == Verdict::fits ? 0 : v == Verdict::too_close_to_call ? 1 : v == Verdict::does_not_fit ? 2 : 3; }
-
-void add_draft(Memory& m, const Plan& draft) {
-    for (std::size_t i = 0; i < m.pool_count && i < draft.memory.pool_count; ++i) {
-        // The process is there once, so the draft adds everything but that.
-        Items own = draft.memory.pools[i].items;
-        own[at(Item::overhead)] = exact(Bytes(0));
-        m.pools[i].items[at(Item::draft)] += sum(own);
-    }
-    m.droppable += draft.memory.droppable;
-}
-
-void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, Bytes untouched, Bytes mapped) {
+/// The processor's pool first, host memory second where the processor has a pool of its own.
+void open_pools(Memory& m, const Target& t, bool two_pools) {
+    m.pool_count = two_pools ? 2 : 1;
+    m.items.fill(kNone);
     for (std::size_t i = 0; i < m.pool_count; ++i) {
         PoolUse& pool = m.pools[i];
-        pool.used = sum(pool.items);
-        for (std::size_t j = 0; j < kItems; ++j) m.items[j] += pool.items[j];
-    }
-    m.total = sum(m.items);
-    m.file_backed = exact(mapped);
-    m.anonymous = m.total - m.file_backed;
-    m.resident = m.total - exact(untouched);
-    m.load_peak = m.total;
-    if (!k.mmap || !p.runtime.profile->weights_mapped) m.load_peak += exact(p.weights.largest_tensor);  // one staging buffer
-    for (std::size_t i = 0; i < m.pool_count; ++i) {
-        PoolUse& pool = m.pools[i];
-        pool.needed = i == 0 && !t.discrete ? pool.used - exact(m.droppable) : pool.used;
-        // Not touched is not needed on a host; a card's memory is taken when it is allocated.
-        const bool host = !t.discrete || i > 0;
-        if (host) pool.needed = pool.needed - exact(untouched);
-        pool.verdict = pool.capacity.value == 0 ? Verdict::fits : verdict_of(pool);
-    }
-    for (std::size_t i = 1; i < m.pool_count; ++i)
-        if (severity(m.pools[i].verdict) > severity(m.pools[m.deciding_pool].verdict)) m.deciding_pool = i;
-    const PoolUse& d = m.pools[m.deciding_pool];
-    m.budget = d.budget;
-    m.headroom = exact(d.budget) - d.needed;
-}
-
-}  // namespace
-
-Plan evaluate(const Prepared& p, const Knobs& k, const Target& t, runtime::ReplayMemo& memo) {
-    Plan plan;
-    Memory& m = plan.memory;
-    for (auto& i : m.items) i = exact(Bytes(0));
-    const Placement placement = place(p, k, t);
-    plan.gpu_layers = placement.device_layers;
-
-    m.pool_count = placement.two_pools ? 2 : 1;
-    for (std::size_t i = 0; i < m.pool_count; ++i) {
-        PoolUse& pool = m.pools[i];
-        for (auto& x : pool.items) x = exact(Bytes(0));
-        const int index = i == 0 ? static_cast<int>(t.pool) : t.host_pool;
+        pool.items.fill(kNone);
+        pool.droppable = kNone;
         pool.name = "ram";
+        const int index = i == 0 ? static_cast<int>(t.pool) : t.host_pool;
         if (index >= 0) {
             const device::Pool& from = t.device.pools[static_cast<std::size_t>(index)];
             pool.name = from.name;
             pool.capacity = from.capacity;
-            pool.budget = (i == 0 && t.budget_override.value > 0 ? t.budget_override : from.usable) - t.reserve;
+            pool.budget =
+                device::usable_bytes(from, i == 0 ? t.processor : device::ProcessorKind::cpu) - t.reserve;
+            pool.limited = from.capacity.value > 0;
+        }
+        if (i == 0 && t.budget_override.value > 0) {
+            pool.budget = t.budget_override - t.reserve;
+            pool.limited = true;
         }
     }
-    Items& here = m.pools[0].items;
-    Items& host = m.pools[m.pool_count - 1].items;  // the same pool when there is one
+}
 
-    here[at(Item::weights)] = placement.device_weights;
-    if (placement.two_pools) host[at(Item::weights)] = exact(placement.host_weights);
-    here[at(Item::kv_cache)] = exact(placement.device_kv);
-    here[at(Item::recurrent_state)] = exact(placement.device_state);
+/// Weights mapped from the file, and those of its pages that the engine gives back after copying.
+struct Mapping {
+    Bytes mapped, given_back;
+};
+
+Mapping fill(Memory& m, const Prepared& p, const Knobs& k, const Target& t, const Placement& placement,
+             const ComputeBuffers& buffers) {
+    PoolUse& here = m.pools[0];
+    PoolUse& host = m.pools[m.pool_count - 1];  // the same pool when there is one
+    at(here.items, Item::weights) = placement.device_weights;
+    at(here.items, Item::kv_cache) = exact(placement.device_kv);
+    at(here.items, Item::recurrent_state) = exact(placement.device_state);
     if (placement.two_pools) {
-        host[at(Item::kv_cache)] = exact(placement.host_kv);
-        host[at(Item::recurrent_state)] = exact(placement.host_state);
+        at(host.items, Item::weights) = exact(placement.host_weights);
+        at(host.items, Item::kv_cache) = exact(placement.host_kv);
+        at(host.items, Item::recurrent_state) = exact(placement.host_state);
     }
-
-    Bytes untouched;
-    here[at(Item::compute_buffer)] = compute_buffer_of(p, k, t, memo, untouched);
-    if (t.processor != device::ProcessorKind::cpu) {
-        untouched = Bytes(0);
-        if (p.runtime.profile->compute == runtime::ComputeRule::replay)
-            host[at(Item::compute_buffer)] += exact(runtime::host_input_bytes(p.engine_model, runtime::resolve_cells(p.engine_model, engine_settings(k), p.tables->cell_rules())));
-    }
+    at(here.items, Item::compute_buffer) = buffers.device;
+    at(host.items, Item::compute_buffer) += buffers.host;
     if (p.runtime.profile->output_buffer && !p.model.embedder)
-        host[at(Item::output_buffer)] = exact(Bytes(4 * p.model.vocabulary * k.sequences));
+        at(host.items, Item::output_buffer) = exact(Bytes(4 * p.model.vocabulary * k.sequences));
+    at(here.items, Item::projector) = exact(p.projector);
+    at(here.items, Item::adapter) = exact(p.adapter);
+    at(host.items, Item::overhead) += process_overhead(p);
+    if (t.discrete) at(here.items, Item::overhead) += p.runtime.profile->gpu_context;
 
-    const bool copies = t.processor == device::ProcessorKind::cpu && k.repack;
-    if (copies && k.mmap) {
-        here[at(Item::repacked)] = {t.repacked_uncertain ? Bytes(0) : t.repacked, t.repacked, t.repacked, t.repacked_uncertain ? 0.9 : 1.0, t.repack_basis};
-        m.droppable = t.repacked_uncertain ? Bytes(0) : t.repacked;
+    const bool copies = t.processor == device::ProcessorKind::cpu && k.repack && k.mmap;
+    if (copies) {
+        here.droppable = {t.repacked_uncertain ? Bytes(0) : t.repacked, t.repacked, t.repacked,
+                          t.repacked_uncertain ? 0.9 : 1.0, t.repack_basis};
+        at(here.items, Item::repacked) = here.droppable;
     }
-    here[at(Item::projector)] = exact(p.projector);
-    here[at(Item::adapter)] = exact(p.adapter);
-    host[at(Item::overhead)] += overhead(p);
-    if (t.discrete) here[at(Item::overhead)] += p.runtime.profile->gpu_context;
+    if (!k.mmap || !p.runtime.profile->weights_mapped) return {};
+    if (placement.two_pools) return {placement.host_weights, Bytes(0)};
+    const Bytes mapped = copies ? t.mapped : p.weights.total.central;
+    return {mapped, p.weights.total.central - mapped};
+}
 
-    Bytes mapped = k.mmap && p.runtime.profile->weights_mapped ? (placement.two_pools ? placement.host_weights : p.weights.total.central) : Bytes(0);
-    if (p.draft && t.draft) {
-        Knobs dk = k;
-        dk.gpu_layers = -1;
-        dk.outputs_max = 0;
-        const Plan draft = evaluate(*p.draft, dk, *t.draft, memo);
-        add_draft(m, draft);
-        mapped += draft.memory.file_backed.central;
+/// The process is there once, so the draft adds everything but that.
+void add_draft(Memory& m, const Plan& draft) {
+    for (std::size_t i = 0; i < m.pool_count && i < draft.memory.pool_count; ++i) {
+        Items own = draft.memory.pools[i].items;
+        at(own, Item::overhead) = kNone;
+        at(m.pools[i].items, Item::draft) += sum(own);
+        m.pools[i].droppable += draft.memory.pools[i].droppable;
     }
-    settle(m, p, k, t, untouched, mapped);
+}
 
+Verdict verdict_of(const PoolUse& pool) {
+    if (!pool.limited || pool.needed.high <= pool.budget) return Verdict::fits;
+    return pool.needed.low > pool.budget ? Verdict::does_not_fit : Verdict::too_close_to_call;
+}
+
+int severity(Verdict v) {
+    return v == Verdict::fits ? 0 : v == Verdict::too_close_to_call ? 1 : 2;
+}
+
+void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, const Mapping& mapping,
+            Bytes untouched) {
+    for (std::size_t i = 0; i < m.pool_count; ++i) {
+        PoolUse& pool = m.pools[i];
+        pool.used = sum(pool.items);
+        pool.needed = without(pool.used, pool.droppable);
+        // A page never touched is not needed on a host; a card's memory is taken when it is allocated.
+        if (!t.discrete || i > 0) pool.needed = pool.needed - exact(untouched);
+        pool.verdict = verdict_of(pool);
+        for (std::size_t j = 0; j < kItems; ++j) m.items[j] += pool.items[j];
+        if (severity(pool.verdict) > severity(m.pools[m.deciding_pool].verdict)) m.deciding_pool = i;
+    }
+    m.total = sum(m.items);
+    m.file_backed = exact(mapping.mapped);
+    m.anonymous = m.total - exact(mapping.mapped + mapping.given_back);
+    m.resident = m.total - exact(untouched + mapping.given_back);
+    m.load_peak = m.total;
+    if (!k.mmap || !p.runtime.profile->weights_mapped)
+        m.load_peak += exact(p.weights.largest_tensor);  // one staging buffer
+    const PoolUse& deciding = m.pools[m.deciding_pool];
+    m.budget = deciding.budget;
+    m.headroom = exact(deciding.budget) - deciding.needed;
+}
+
+void judge(Plan& plan, const Target& t, const Placement& placement) {
+    const PoolUse& deciding = plan.memory.pools[plan.memory.deciding_pool];
+    plan.verdict = deciding.verdict;
+    plan.reason = deciding.verdict == Verdict::fits           ? Reason::fits
+                  : deciding.verdict == Verdict::does_not_fit ? Reason::pool_full
+                                                              : Reason::pool_uncertain;
     if (t.refusal != Reason::fits) {
         plan.verdict = Verdict::unsupported;
         plan.reason = t.refusal;
-    } else {
-        const PoolUse& d = m.pools[m.deciding_pool];
-        plan.verdict = d.verdict;
-        plan.reason = d.verdict == Verdict::fits ? Reason::fits : d.verdict == Verdict::does_not_fit ? Reason::pool_full : Reason::pool_uncertain;
-        const Bytes limit = t.largest_allocation;
-        if (limit.value > 0 && t.processor != device::ProcessorKind::cpu && placement.largest_buffer > limit) {
-            plan.verdict = Verdict::does_not_fit;
-            plan.reason = Reason::allocation_limit;
-        }
-        if (plan.verdict == Verdict::fits && m.pools[0].capacity.value == 0) {
-            plan.verdict = Verdict::too_close_to_call;
-            plan.reason = Reason::pool_size_unknown;
-        }
+    } else if (t.largest_allocation.value > 0 && placement.largest_buffer > t.largest_allocation) {
+        plan.verdict = Verdict::does_not_fit;
+        plan.reason = Reason::allocation_limit;
+    } else if (plan.verdict == Verdict::fits && !plan.memory.pools[0].limited) {
+        plan.verdict = Verdict::too_close_to_call;
+        plan.reason = Reason::pool_size_unknown;
     }
-    plan.speed = time(p, k, t, placement);
+}
+
+}  // namespace
+
+Plan evaluate(const Prepared& p, const Knobs& k, const Target& t) {
+    Plan plan;
+    const Placement placement = place(p, k, t);
+    const ComputeBuffers buffers = compute_buffers(p, k, t);
+    plan.gpu_layers = placement.device_layers;
+    open_pools(plan.memory, t, placement.two_pools);
+    Mapping mapping = fill(plan.memory, p, k, t, placement, buffers);
+    if (p.draft && t.draft) {
+        Knobs same = k;
+        same.gpu_layers = -1;
+        same.outputs_max = 0;
+        const Plan draft = evaluate(*p.draft, same, *t.draft);
+        add_draft(plan.memory, draft);
+        mapping.mapped += draft.memory.file_backed.central;
+    }
+    settle(plan.memory, p, k, t, mapping, buffers.untouched);
+    judge(plan, t, placement);
+    plan.speed = time(p, k, t, placement, plan.memory);
     return plan;
 }
 

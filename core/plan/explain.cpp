@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/base/size_text.h"
@@ -10,13 +12,16 @@
 namespace memwall::plan {
 namespace {
 
-Interval<double> real(const Interval<Bytes>& b) { return {b.low.as_double(), b.central.as_double(), b.high.as_double(), b.level, b.basis}; }
+Interval<double> real(const Interval<Bytes>& b) {
+    return {b.low.as_double(), b.central.as_double(), b.high.as_double(), b.level, b.basis};
+}
 template <class T>
 Interval<double> real(const Interval<T>& x) {
     return {x.low.value, x.central.value, x.high.value, x.level, x.basis};
 }
 
-LedgerItem leaf(std::string name, Interval<double> value, Unit unit, std::string formula, std::vector<LedgerInput> inputs = {}) {
+LedgerItem leaf(std::string name, Interval<double> value, Unit unit, std::string formula,
+                std::vector<LedgerInput> inputs = {}) {
     LedgerItem item;
     item.name = std::move(name);
     item.value = value;
@@ -27,7 +32,8 @@ LedgerItem leaf(std::string name, Interval<double> value, Unit unit, std::string
 }
 
 LedgerItem bytes_leaf(std::string name, Bytes b, std::string formula, std::vector<LedgerInput> inputs = {}) {
-    return leaf(std::move(name), real(Interval<Bytes>::exact(b)), Unit::bytes, std::move(formula), std::move(inputs));
+    return leaf(std::move(name), real(Interval<Bytes>::exact(b)), Unit::bytes, std::move(formula),
+                std::move(inputs));
 }
 
 /// What the plan was computed from; carries the sources of its inputs.
@@ -38,41 +44,63 @@ struct Ledger {
     const Plan& plan;
 
     const Interval<Bytes>& term(Item item) const { return plan.memory.items[static_cast<std::size_t>(item)]; }
-    std::string runtime() const { return p.runtime.profile->name + (p.runtime.release.empty() ? "" : " " + p.runtime.release); }
-    LedgerInput field(const char* name, std::int64_t value) const { return {name, count_text(value), p.model.source(name)}; }
-    LedgerInput option(const char* name, const std::string& value) const { return {name, value, fmt::format("option --{}", name)}; }
+    std::string runtime() const {
+        return p.runtime.profile->name + (p.runtime.release.empty() ? "" : " " + p.runtime.release);
+    }
+    LedgerInput field(const char* name, std::int64_t value) const {
+        return {name, count_text(value), origin(name)};
+    }
+    /// Readers note head_dim once where it gives both widths.
+    const std::string& origin(const std::string& name) const {
+        const bool width = name == "key_dim" || name == "value_dim";
+        return p.model.source(
+            width && !p.model.sources.count(name) && p.model.sources.count("head_dim") ? "head_dim" : name);
+    }
+    LedgerInput option(const char* name, const std::string& value) const {
+        return {name, value, fmt::format("option --{}", name)};
+    }
 
     LedgerItem weights() const {
         LedgerItem w = leaf("weights", real(term(Item::weights)), Unit::bytes, "");
         const bool stored = p.recipe_from_file;
-        std::map<std::string, std::map<std::string, std::pair<int, std::int64_t>>> classes;  // class -> format -> tensors, bytes
+        std::map<std::string, std::map<std::string, std::pair<int, std::int64_t>>>
+            classes;  // class -> format -> tensors, bytes
         for (std::size_t i = 0; i < p.model.tensors.size(); ++i) {
             const model::Tensor& x = p.model.tensors[i];
-            auto& [count, bytes] = classes[std::string(memory::weight_class_name(memory::weight_class(x.role)))][quant::format_name(p.formats[i])];
+            auto& [count, bytes] =
+                classes[std::string(memory::weight_class_name(memory::weight_class(x.role)))]
+                       [quant::format_name(p.formats[i])];
             ++count;
             bytes += quant::tensor_bytes(p.formats[i], x.dims).value;
         }
         for (const auto& [name, formats] : classes) {
             std::int64_t total = 0;
-            LedgerItem c = bytes_leaf(name, Bytes(0), "sum over tensors: rows x ceil(row / block) x block bytes (+ scales)");
+            LedgerItem c = bytes_leaf(name, Bytes(0),
+                                      "sum over tensors: rows x ceil(row / block) x block bytes (+ scales)");
             for (const auto& [format, use] : formats) {
                 total += use.second;
-                c.inputs.push_back({format, fmt::format("{} in {} tensor{}", bytes_text(Bytes(use.second)), use.first, use.first == 1 ? "" : "s"),
+                c.inputs.push_back({format,
+                                    fmt::format("{} in {} tensor{}", bytes_text(Bytes(use.second)), use.first,
+                                                use.first == 1 ? "" : "s"),
                                     stored ? "gguf: tensor list" : fmt::format("recipe {}", p.recipe)});
             }
             c.value = real(Interval<Bytes>::exact(Bytes(total)));
             w.children.push_back(std::move(c));
         }
+        if (p.output_copy.value > 0)
+            w.children.push_back(bytes_leaf("stored_output_copy", p.output_copy,
+                                            "the exporter stores a tied output apart, in its own format"));
         if (term(Item::weights).central > p.weights.total.central)
-            w.children.push_back(bytes_leaf("second_copy_of_tied_output", term(Item::weights).central - p.weights.total.central,
-                                            "the host keeps the table for look-ups, the card a copy for logits"));
+            w.children.push_back(bytes_leaf(
+                "second_copy_of_tied_output", term(Item::weights).central - p.weights.total.central,
+                "the host keeps the table for look-ups, the card a copy for logits"));
         return w;
     }
 
     LedgerItem kv_cache() const {
         LedgerItem kv = leaf("kv_cache", real(term(Item::kv_cache)), Unit::bytes, "");
         const memory::KvCells cells = kv_cells(p, k);
-        int n = 0;
+        std::map<std::string, int> kinds;
         for (const memory::KvGroup& g : p.kv_groups) {
             const bool latent = g.value_dim == 0;
             std::vector<LedgerInput> in{field("layers", g.layers)};
@@ -85,110 +113,240 @@ struct Ledger {
                 in.push_back(field("key_dim", g.key_dim));
                 in.push_back(field("value_dim", g.value_dim));
             }
-            if (g.window > 0) in.push_back(k.window > 0 && g.window == k.window + k.sinks ? option("window", count_text(g.window)) : field("window", g.window));
+            if (g.window > 0)
+                in.push_back(k.window > 0 && g.window == k.window + k.sinks
+                                 ? option("window", count_text(g.window))
+                                 : field("window", g.window));
             in.push_back({"cells", count_text(memory::cells_of(g, cells)), cell_origin(g, cells)});
-            in.push_back({"streams", count_text(cells.streams), k.kv_unified ? "--runtime-option kv_unified" : "option --sequences"});
+            in.push_back({"streams", count_text(cells.streams),
+                          k.kv_unified ? "--runtime-option kv_unified" : "option --sequences"});
             in.push_back(row("K row", k.kv_k, g.kv_heads, g.key_dim));
             if (!latent) in.push_back(row("V row", k.kv_v, g.kv_heads, g.value_dim));
-            const std::string kind = g.fixed_cells > 0 ? "cross_attention" : g.window > 0 ? "windowed_layers" : latent ? "latent_layers" : "full_layers";
-            kv.children.push_back(bytes_leaf(n++ == 0 ? kind : fmt::format("{}_{}", kind, n), memory::layer_kv_bytes(g, cells, k.kv_k, k.kv_v) * g.layers,
-                                             latent ? "layers x streams x cells x latent row" : "layers x streams x cells x (K row + V row)", std::move(in)));
+            const std::string kind = g.fixed_cells > 0 ? "cross_attention"
+                                     : g.window > 0    ? "windowed_layers"
+                                     : latent          ? "latent_layers"
+                                                       : "full_layers";
+            kv.children.push_back(
+                bytes_leaf(++kinds[kind] == 1 ? kind : fmt::format("{}_{}", kind, kinds[kind]),
+                           memory::layer_kv_bytes(g, cells, k.kv_k, k.kv_v) * g.layers,
+                           latent ? "layers x streams x cells x latent row"
+                                  : "layers x streams x cells x (K row + V row)",
+                           std::move(in)));
         }
         return kv;
     }
 
     LedgerInput row(const char* name, const quant::KvType& type, std::int64_t heads, std::int64_t dim) const {
         return {name, fmt::format("{} B", quant::kv_row_bytes(type, heads, dim).value),
-                fmt::format("{}: {} bytes per {} values{}", type.name, type.block_bytes, type.block_len, type.head_bytes > 0 ? fmt::format(" + {} a head", type.head_bytes) : "")};
+                fmt::format("{}: {} bytes per {} values{}", type.name, type.block_bytes, type.block_len,
+                            type.head_bytes > 0 ? fmt::format(" + {} a head", type.head_bytes) : "")};
     }
 
     std::string cell_origin(const memory::KvGroup& g, const memory::KvCells& cells) const {
         if (g.fixed_cells > 0) return p.model.source("encoder_positions");
-        const std::string total = k.engine_context > 0 ? fmt::format("n_ctx {}", count_text(k.engine_context)) : fmt::format("context {} per sequence", count_text(k.context));
+        const std::string total = k.engine_context > 0
+                                      ? fmt::format("n_ctx {}", count_text(k.engine_context))
+                                      : fmt::format("context {} per sequence", count_text(k.context));
         if (g.window > 0 && !cells.windows_full)
-            return fmt::format("{}: at most {}, window{} + {} rounded up to {}", runtime(), total, cells.window_multiple > 1 ? " x sequences" : "", cells.window_extra, cells.padding);
-        return fmt::format("{}: {} rounded up to {}", runtime(), total, p.runtime.profile->kv_layout == runtime::KvLayout::paged ? p.runtime.profile->block_tokens : cells.padding);
+            return fmt::format("{}: at most {}, window{} + {} rounded up to {}", runtime(), total,
+                               cells.window_multiple > 1 ? " x sequences" : "", cells.window_extra,
+                               cells.padding);
+        return fmt::format("{}: {} rounded up to {}", runtime(), total,
+                           p.runtime.profile->kv_layout == runtime::KvLayout::paged
+                               ? p.runtime.profile->block_tokens
+                               : cells.padding);
     }
 
     LedgerItem recurrent() const {
-        LedgerItem item = leaf("recurrent_state", real(term(Item::recurrent_state)), Unit::bytes, "sequences x state of all recurrent layers in f32, whatever the context");
+        LedgerItem item = leaf("recurrent_state", real(term(Item::recurrent_state)), Unit::bytes,
+                               "sequences x state of all recurrent layers in f32, whatever the context");
         item.inputs.push_back(option("sequences", count_text(k.sequences)));
         std::map<std::int64_t, int> sizes;
         for (const model::Layer& layer : p.engine_model.layers)
             if (layer.recurrent) ++sizes[memory::recurrent_state_elements(*layer.recurrent, p.model.hidden)];
         for (const auto& [elements, layers] : sizes)
-            item.inputs.push_back({fmt::format("{} layers", layers), fmt::format("{} values each", count_text(elements)), p.model.source("recurrent")});
+            item.inputs.push_back({fmt::format("{} layers", layers),
+                                   fmt::format("{} values each", count_text(elements)),
+                                   p.model.source("recurrent")});
         return item;
     }
 
     LedgerItem speed() const {
         const Speed& s = plan.speed;
-        LedgerItem item = leaf("speed", s.decode_known ? real(s.decode) : Interval<double>{}, s.decode_known ? Unit::per_second : Unit::none, "");
+        LedgerItem item = leaf("speed", s.decode_known ? real(s.decode) : Interval<double>{},
+                               s.decode_known ? Unit::per_second : Unit::none, "");
         if (!s.decode_known) {
             item.formula = "unknown: no bandwidth or no prior for the processor";
             return item;
         }
         const speed::Machine& m = t.machine;
-        item.children.push_back(leaf("decode", real(s.decode), Unit::per_second,
-                                     "1 / max(touched weights / (eff_w x bandwidth) + KV / (eff_kv x bandwidth) + layers x overhead, compute, dequantization)",
-                                     {{"touched weights", bytes_text(Bytes(static_cast<std::int64_t>(p.workload.touched_bytes(static_cast<double>(k.sequences))))), "weights, input table left out unless tied"},
-                                      {"bandwidth", rate_text(BytesPerSecond(m.bandwidth)), t.device.source("bandwidth")},
-                                      {"eff_w x bandwidth", rate_text(BytesPerSecond(m.weights_rate())), std::string(m.basis)},
-                                      {"eff_kv x bandwidth", rate_text(BytesPerSecond(m.kv_rate())), std::string(m.basis)},
-                                      {"overhead", seconds_text(Seconds(m.overhead())) + " a layer", std::string(m.basis)},
-                                      {"bound", std::string(s.bound), "the largest term"}}));
+        item.children.push_back(leaf(
+            "decode", real(s.decode), Unit::per_second,
+            "1 / max(touched weights / (eff_w x bandwidth) + KV / (eff_kv x bandwidth) + layers x overhead, "
+            "compute, dequantization)",
+            {{"touched weights",
+              bytes_text(Bytes(
+                  static_cast<std::int64_t>(p.workload.touched_bytes(static_cast<double>(k.sequences))))),
+              "weights, input table left out unless tied"},
+             {"bandwidth", rate_text(BytesPerSecond(m.bandwidth)), t.device.source("bandwidth")},
+             {"eff_w x bandwidth", rate_text(BytesPerSecond(m.weights_rate())), std::string(m.basis)},
+             {"eff_kv x bandwidth", rate_text(BytesPerSecond(m.kv_rate())), std::string(m.basis)},
+             {"overhead", seconds_text(Seconds(m.overhead())) + " a layer", std::string(m.basis)},
+             {"bound", std::string(s.bound), "the largest term"}}));
         if (s.prefill_known)
-            item.children.push_back(leaf("prefill", real(s.prefill), Unit::per_second,
-                                         "tokens / max(matrix operations / (u x peak) + attention operations / (u_a x peak), one read of the weights)",
-                                         {{"peak", ops_text(OpsPerSecond(m.compute)), std::string(m.compute_name)}, {"u x peak", ops_text(OpsPerSecond(m.compute_rate())), std::string(m.basis)}}));
+            item.children.push_back(
+                leaf("prefill", real(s.prefill), Unit::per_second,
+                     "tokens / max(matrix operations / (u x peak) + attention operations / (u_a x peak), one "
+                     "read of the weights)",
+                     {{"peak", ops_text(OpsPerSecond(m.compute)), std::string(m.compute_name)},
+                      {"u x peak", ops_text(OpsPerSecond(m.compute_rate())), std::string(m.basis)}}));
+        item.children.push_back(
+            operators("decode_operators", {speed::PhaseKind::decode, 1, k.context, k.sequences}));
+        if (s.prefill_known)
+            item.children.push_back(
+                operators("prefill_operators", {speed::PhaseKind::prefill, k.prompt, 0, k.sequences}));
         return item;
     }
 
-    LedgerItem compute(runtime::ReplayMemo& memo) const;
+    /// One row an operator: what it touches and computes, the time that takes at the machine's rates, and
+    /// what binds it.
+    LedgerItem operators(const char* name, const speed::Phase& phase) const {
+        LedgerItem all = leaf(name, Interval<double>::exact(0), Unit::seconds,
+                              "sum of the operators at the central rates, without launches");
+        const speed::Machine& m = t.machine;
+        const double value_bytes =
+            static_cast<double>(k.kv_k.block_bytes) / static_cast<double>(k.kv_k.block_len);
+        for (const speed::Operator& o : speed::operators(p.model, p.formats, phase)) {
+            const double ops = o.int8_ops + o.fp16_ops + o.fp32_ops;
+            const double moved =
+                o.weight_bytes / m.weights_rate() + o.kv_values_read * value_bytes / m.kv_rate();
+            const double computed = m.compute > 0 ? (ops + o.attention_ops) / m.compute_rate() : 0;
+            const double seconds = std::max(moved, computed);
+            if (seconds <= 0) continue;
+            std::string row(speed::operator_name(o.kind));
+            if (o.window > 0) row += fmt::format("_window_{}", o.window);
+            std::vector<LedgerInput> in;
+            if (o.layers > 0) in.push_back({"layers", fmt::format("{}", o.layers), p.model.source("layers")});
+            if (o.weight_bytes > 0)
+                in.push_back(
+                    {"weights read", bytes_text(Bytes(std::llround(o.weight_bytes))), "touched tensors"});
+            if (o.kv_values_read > 0)
+                in.push_back({"cache read", bytes_text(Bytes(std::llround(o.kv_values_read * value_bytes))),
+                              fmt::format("{} values", k.kv_k.name)});
+            if (ops + o.attention_ops > 0)
+                in.push_back({"operations", fmt::format("{:.3g} G", (ops + o.attention_ops) / 1e9),
+                              "2 a multiply-add"});
+            in.push_back({"bound", computed > moved ? "compute" : "bandwidth", "the larger of both"});
+            all.value.low = all.value.central = all.value.high = all.value.central + seconds;
+            all.children.push_back(leaf(row, Interval<double>::exact(seconds), Unit::seconds,
+                                        "max(bytes / effective bandwidth, operations / effective compute)",
+                                        std::move(in)));
+        }
+        return all;
+    }
+
+    /// What more sequences at once bring, and where that ends: at the memory or at the compute peak.
+    LedgerItem batching() const {
+        LedgerItem all = leaf(
+            "batching", real(plan.speed.decode_all), Unit::per_second,
+            "tokens/s of all sequences together; weights are read once a step, the cache once a sequence");
+        const auto at = [&](std::int64_t n) {
+            Knobs more = k;
+            more.sequences = n;
+            more.engine_context = 0;
+            return evaluate(p, more, t);
+        };
+        constexpr std::int64_t kMost = 256;  // llama.cpp's limit of sequences
+        std::int64_t fitting = 0, crossover = 0;
+        for (std::int64_t n = 1; n <= kMost; n *= 2) {
+            const Plan more = at(n);
+            if (more.verdict == Verdict::fits) fitting = n;
+            if (crossover == 0 && more.speed.bound == "compute") crossover = n;
+            LedgerItem row =
+                leaf(fmt::format("sequences_{}", n), real(more.speed.decode_all), Unit::per_second, "");
+            row.inputs = {
+                {"each", fmt::format("{:.3g} tokens/s", more.speed.decode.central.value), "one sequence"},
+                {"bound", std::string(more.speed.bound), "the largest term"},
+                {"needed", bytes_text(more.memory.pools[0].needed.high),
+                 std::string(verdict_name(more.verdict))}};
+            all.children.push_back(std::move(row));
+        }
+        for (std::int64_t step = fitting / 2; fitting > 0 && fitting < kMost && step > 0; step /= 2)
+            if (at(fitting + step).verdict == Verdict::fits) fitting += step;
+        all.inputs = {
+            {"most sequences that fit", fmt::format("{}", fitting), "memory"},
+            {"crossover",
+             crossover > 0 ? fmt::format("at most {} sequences", crossover) : fmt::format("beyond {}", kMost),
+             "compute binds from here on"}};
+        return all;
+    }
+
+    LedgerItem compute() const;
 
     LedgerItem simple(Item i, std::string formula, std::vector<LedgerInput> inputs = {}) const {
-        return leaf(std::string(item_name(i)), real(term(i)), Unit::bytes, std::move(formula), std::move(inputs));
+        return leaf(std::string(item_name(i)), real(term(i)), Unit::bytes, std::move(formula),
+                    std::move(inputs));
     }
 };
 
-LedgerItem Ledger::compute(runtime::ReplayMemo& memo) const {
+LedgerItem Ledger::compute() const {
     LedgerItem item = simple(Item::compute_buffer, "");
     if (p.runtime.profile->compute == runtime::ComputeRule::family) {
         item.formula = "closed form of the widest layer of the family: nobody measured this runtime";
         return item;
     }
-    item.formula = fmt::format("largest extent of the arena when the allocator of {} is replayed over its operators", runtime());
-    item.inputs = {option("ubatch", count_text(k.ubatch)), option("flash-attention", k.flash_attention ? "on" : "off")};
-    for (const runtime::LiveShare& share : memo.at_peak(*p.tables, p.engine_model, engine_settings(k)))
-        item.inputs.push_back({share.name, bytes_text(share.bytes), "live when the arena was fullest"});
+    item.formula = fmt::format(
+        "largest extent of the arena when the allocator of {} is replayed over its operators", runtime());
+    item.inputs = {option("ubatch", count_text(k.ubatch)),
+                   option("flash-attention", k.flash_attention ? "on" : "off")};
+    std::map<runtime::Part, Bytes> parts;
+    for (const runtime::LiveTensor& x : p.replay->at(engine_settings(k))->at_peak) parts[x.part] += x.bytes;
+    for (const auto& [part, bytes] : parts)
+        item.inputs.push_back(
+            {std::string(runtime::part_name(part)), bytes_text(bytes), "live when the arena was fullest"});
     return item;
 }
 
 }  // namespace
 
-LedgerItem explain(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan, runtime::ReplayMemo& memo) {
+LedgerItem explain(const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     const Ledger l{p, k, t, plan};
-    LedgerItem root = leaf("plan", real(plan.memory.total), Unit::bytes, "memory and speed of this configuration");
+    LedgerItem root =
+        leaf("plan", real(plan.memory.total), Unit::bytes, "memory and speed of this configuration");
     LedgerItem memory = leaf("memory", real(plan.memory.total), Unit::bytes, "");
     const auto add = [&](Item item, LedgerItem row) {
-        if (plan.memory.items[static_cast<std::size_t>(item)].high.value > 0) memory.children.push_back(std::move(row));
+        if (plan.memory.items[static_cast<std::size_t>(item)].high.value > 0)
+            memory.children.push_back(std::move(row));
     };
     add(Item::weights, l.weights());
     add(Item::kv_cache, l.kv_cache());
     add(Item::recurrent_state, l.recurrent());
-    add(Item::compute_buffer, l.compute(memo));
-    add(Item::output_buffer, l.simple(Item::output_buffer, "sequences x vocabulary x 4 bytes", {l.option("sequences", count_text(k.sequences)), l.field("vocabulary", p.model.vocabulary)}));
-    add(Item::repacked, l.simple(Item::repacked, "a rearranged copy of every matrix whose format the CPU's kernels want in another order",
-                                 {{"instruction set", p.runtime.profile->name, std::string(t.repack_basis)}}));
-    if (p.draft) add(Item::draft, l.simple(Item::draft, "weights, cache and buffers of the draft", {{"draft", p.draft->model.id + " " + p.draft->recipe, "option --draft"}}));
-    add(Item::projector, l.simple(Item::projector, p.deployment.projector.empty() ? "parameters of the parts beside the text model x 2 bytes" : "size of the projector file"));
+    add(Item::compute_buffer, l.compute());
+    add(Item::output_buffer, l.simple(Item::output_buffer, "sequences x vocabulary x 4 bytes",
+                                      {l.option("sequences", count_text(k.sequences)),
+                                       l.field("vocabulary", p.model.vocabulary)}));
+    add(Item::repacked,
+        l.simple(Item::repacked,
+                 "a rearranged copy of every matrix whose format the CPU's kernels want in another order",
+                 {{"instruction set", p.runtime.profile->name, std::string(t.repack_basis)}}));
+    if (p.draft)
+        add(Item::draft, l.simple(Item::draft, "weights, cache and buffers of the draft",
+                                  {{"draft", p.draft->model.id + " " + p.draft->recipe, "option --draft"}}));
+    add(Item::projector,
+        l.simple(Item::projector, p.deployment.projector.empty()
+                                      ? "parameters of the parts beside the text model x 2 bytes"
+                                      : "size of the projector file"));
     add(Item::adapter, l.simple(Item::adapter, "size of the adapter", {l.option("lora", p.deployment.lora)}));
-    add(Item::overhead, l.simple(Item::overhead, "process + bytes a vocabulary entry x vocabulary + context" + std::string(t.discrete ? " + driver context" : ""),
+    add(Item::overhead, l.simple(Item::overhead,
+                                 "process + bytes a vocabulary entry x vocabulary + context" +
+                                     std::string(t.discrete ? " + driver context" : ""),
                                  {l.field("vocabulary", p.model.vocabulary)}));
-    LedgerItem budget = leaf("budget", real(Interval<Bytes>::exact(plan.memory.budget)), Unit::bytes, "usable by one process - reserve");
+    LedgerItem budget = leaf("budget", real(Interval<Bytes>::exact(plan.memory.budget)), Unit::bytes,
+                             "usable by one process - reserve");
     const device::Pool& pool = t.device.pools[t.pool];
     budget.inputs = {{pool.name, bytes_text(pool.capacity), t.device.source(pool.name)},
-                     {"usable", bytes_text(pool.usable), t.budget_override.value > 0 ? "option --budget" : "rule " + pool.usable_rule},
+                     {"usable", bytes_text(pool.usable),
+                      t.budget_override.value > 0 ? "option --budget" : "rule " + pool.usable_rule},
                      l.option("reserve", bytes_text(t.reserve))};
     root.children = {std::move(memory), std::move(budget), l.speed()};
     return root;

@@ -1,5 +1,5 @@
-// The one table of options. The command line, deployment files, completion, man pages and the explorer are made
-// from it, so an option has the same name, default and words everywhere.
+// The one table of options. The command line, deployment files, completion, man pages and the explorer are
+// made from it, so an option has the same name, default and words everywhere.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@
 namespace memwall::plan {
 
 struct Option {
-    std::string_view name;     ///< "kv-k"; the option is --kv-k, the YAML key kv_k
-    std::string_view group;    ///< heading in --help
-    std::string_view value;    ///< placeholder: "N", "TYPE", "on|off|auto"
-    std::string_view help;     ///< one line; says the default
+    std::string_view name;   ///< "kv-k"; the option is --kv-k, the YAML key kv_k
+    std::string_view group;  ///< heading in --help
+    std::string_view value;  ///< placeholder: "N", "TYPE", "on|off|auto"
+    std::string_view help;   ///< one line; says the default
     bool repeatable;
     /// Parses and stores. Throws Error with `place` on bad text.
     void (*set)(Deployment&, std::string_view text, std::string_view place);

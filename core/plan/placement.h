@@ -11,8 +11,9 @@ struct Placement {
     std::int64_t device_layers = 0;  ///< the output counts as one, as engines count
     Interval<Bytes> device_weights;
     Bytes host_weights, device_kv, host_kv, device_state, host_state;
+    Bytes host_layer_weights;  ///< of the layers that stay with the host, and experts put there
     Bytes device_experts;
-    Bytes largest_buffer;            ///< largest single weight tensor or layer's K rows in the processor's pool
+    Bytes largest_buffer;  ///< largest single weight tensor or layer's K rows in the processor's pool
 };
 
 Placement place(const Prepared& prepared, const Knobs& knobs, const Target& target);
@@ -22,6 +23,10 @@ runtime::EngineSettings engine_settings(const Knobs& knobs);
 memory::KvCells kv_cells(const Prepared& prepared, const Knobs& knobs);
 speed::KvTraffic kv_traffic(const Prepared& prepared, const Knobs& knobs);
 
-Speed time(const Prepared& prepared, const Knobs& knobs, const Target& target, const Placement& placement);
+speed::SpeedSettings speed_settings(const Prepared& prepared, const Knobs& knobs);
+
+/// Time terms of the plan; `memory` says whether weights have to be paged in from storage.
+Speed time(const Prepared& prepared, const Knobs& knobs, const Target& target, const Placement& placement,
+           const Memory& memory);
 
 }  // namespace memwall::plan

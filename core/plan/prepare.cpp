@@ -14,10 +14,12 @@ namespace memwall::plan {
 namespace {
 
 /// The model as the engine sees it: windows it ignores are gone; tensors stay with the original.
-model::Model engine_view(const model::Model& model, const runtime::Profile& profile, const runtime::OperatorTables* tables) {
+model::Model engine_view(const model::Model& model, const runtime::Profile& profile,
+                         const runtime::OperatorTables* tables) {
     model::Model view = model;
     view.tensors.clear();
-    const bool honoured = profile.windows && (!tables || tables->cell_rules().honours_windows(model.architecture));
+    const bool honoured =
+        profile.windows && (!tables || tables->cell_rules().honours_windows(model.architecture));
     if (!honoured)
         for (model::Layer& layer : view.layers)
             if (layer.attention) layer.attention->window = 0;
@@ -39,12 +41,31 @@ Bytes file_or_size(const std::string& text, std::string_view place) {
     }
 }
 
-Bytes projector_bytes(const model::Model& model, const std::string& option) {
-    if (option == "none") return Bytes(0);
+Bytes projector_bytes(const model::Model& model, const std::string& option, std::int64_t images) {
+    if (option == "none" || (option.empty() && images == 0)) return Bytes(0);
     if (!option.empty()) return file_or_size(option, "--projector");
     std::int64_t parameters = 0;
     for (const model::Component& c : model.components) parameters += c.parameters;
-    return Bytes(2 * parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
+    return Bytes(2 *
+                 parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
+}
+
+/// "RECIPE[,PATTERN=FORMAT...]": a recipe, and formats for tensors whose names match.
+quant::Recipe read_quant(const std::string& text, quant::AssignOptions& options) {
+    std::size_t comma = text.find(',');
+    const quant::Recipe recipe = quant::parse_recipe(text.substr(0, comma));
+    while (comma != std::string::npos) {
+        const std::size_t next = text.find(',', comma + 1);
+        options.overrides.push_back(
+            quant::parse_override(text.substr(comma + 1, next - comma - 1), "--quant"));
+        comma = next;
+    }
+    return recipe;
+}
+
+bool has_gguf_names(const model::Model& model) {
+    return std::any_of(model.tensors.begin(), model.tensors.end(),
+                       [](const model::Tensor& t) { return t.name.starts_with("blk."); });
 }
 
 bool is_recipe(const std::string& name) {
@@ -59,25 +80,29 @@ bool is_recipe(const std::string& name) {
 void apply_what_ifs(model::Model& model, const std::vector<std::string>& sets) {
     for (const std::string& s : sets) {
         const std::size_t dot = s.find('.'), equals = s.find('=');
-        if (dot == std::string::npos || equals == std::string::npos || dot > equals || (s.substr(0, dot) != "model" && s.substr(0, dot) != "device"))
+        if (dot == std::string::npos || equals == std::string::npos || dot > equals ||
+            (s.substr(0, dot) != "model" && s.substr(0, dot) != "device"))
             throw Error("--set", fmt::format("'{}'", s), "model.FIELD=VALUE or device.FIELD=VALUE");
-        if (s.starts_with("model.")) model::set_field(model, s.substr(6, equals - 6), s.substr(equals + 1), "--set");
+        if (s.starts_with("model."))
+            model::set_field(model, s.substr(6, equals - 6), s.substr(equals + 1), "--set");
     }
 }
 
-std::vector<int> groups_of_layers(const model::Model& view, const std::vector<memory::KvGroup>& groups, bool latent_cache) {
-    std::vector<int> index;
+/// A layer has one group, two with cross attention.
+std::vector<std::vector<int>> groups_of_layers(const model::Model& view,
+                                               const std::vector<memory::KvGroup>& groups,
+                                               bool latent_cache) {
+    std::vector<std::vector<int>> index;
+    model::Model one = view;
     for (const model::Layer& layer : view.layers) {
-        model::Model one;
         one.layers = {layer};
-        const auto own = memory::kv_groups(one, latent_cache);
-        int found = -1;
-        for (std::size_t i = 0; i < groups.size() && !own.empty(); ++i) {
-            memory::KvGroup g = groups[i];
-            g.layers = 1;
-            if (g == own.front()) found = static_cast<int>(i);
-        }
-        index.push_back(found);
+        std::vector<int>& found = index.emplace_back();
+        for (const memory::KvGroup& own : memory::kv_groups(one, latent_cache))
+            for (std::size_t i = 0; i < groups.size(); ++i) {
+                memory::KvGroup g = groups[i];
+                g.layers = own.layers;
+                if (g == own) found.push_back(static_cast<int>(i));
+            }
     }
     return index;
 }
@@ -93,32 +118,54 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     p.warnings = model.warnings;
 
     quant::AssignOptions options;
-    options.group_size = static_cast<int>(deployment.group_size);
-    if (deployment.quant.empty() && model.tensors_from_file) {
+    options.group_size = static_cast<std::int32_t>(deployment.group_size);
+    p.recipe_from_file = deployment.quant.empty() && model.tensors_from_file;
+    if (p.recipe_from_file) {
         p.formats = quant::assign(quant::parse_recipe("as-stored"), model, options);
         p.recipe = model.stored_recipe.empty() ? "as stored" : model.stored_recipe;
-        p.recipe_from_file = true;
     } else {
-        const quant::Recipe recipe = quant::parse_recipe(deployment.quant.empty() ? profile.default_recipe : deployment.quant);
+        const quant::Recipe recipe =
+            read_quant(deployment.quant.empty() ? profile.default_recipe : deployment.quant, options);
+        if (model.tensors_from_file && !has_gguf_names(model)) {  // a checkpoint that will be converted
+            model.tensors_from_file = false;
+            model::generate_tensors(model);
+        }
+        quant::shape_for_recipe(recipe, model);
         p.formats = quant::assign(recipe, model, options);
-        p.recipe = recipe.name;
+        p.output_copy = quant::output_copy_bytes(recipe, model, options);
+        const bool gguf = recipe.kind == quant::RecipeKind::llama_cpp;
+        p.recipe_loads = std::find(profile.recipes.begin(), profile.recipes.end(),
+                                   gguf ? "gguf" : "checkpoint") != profile.recipes.end();
+        p.recipe = options.overrides.empty() ? recipe.name : deployment.quant;
     }
     p.deployment.quant = p.recipe_from_file ? "" : p.recipe;
 
     p.model = std::move(model);
-    if (!profile.operator_tables.empty()) p.tables = &runtime::operator_tables(profile.release);
-    p.engine_model = engine_view(p.model, profile, p.tables);
+    const runtime::OperatorTables* tables = profile.compute == runtime::ComputeRule::replay
+                                                ? &runtime::operator_tables(p.runtime.release)
+                                                : nullptr;
+    p.engine_model = engine_view(p.model, profile, tables);
     force_window(p.engine_model, deployment.window, deployment.sinks);
+    if (tables)
+        p.replay = std::make_shared<runtime::ComputeBufferMemo>(
+            runtime::ReplayModel(*tables, p.engine_model, p.runtime.release));
     p.weights = memory::weigh(p.model, p.formats);
+    p.weights.total += Interval<Bytes>::exact(p.output_copy);
+    p.weights.outside += p.output_copy;
     p.kv_groups = memory::kv_groups(p.engine_model, profile.latent_cache);
-    p.layer_kv_group = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
+    p.layer_kv_groups = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
     p.recurrent_per_sequence = memory::recurrent_state_bytes(p.engine_model);
     for (const model::Layer& layer : p.engine_model.layers)
-        p.layer_state.emplace_back(layer.recurrent ? 4 * memory::recurrent_state_elements(*layer.recurrent, p.model.hidden) : 0);
-    p.projector = projector_bytes(p.model, deployment.projector);
-    for (const model::Component& c : p.model.components) p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
+        p.layer_state.emplace_back(
+            layer.recurrent ? 4 * memory::recurrent_state_elements(*layer.recurrent, p.model.hidden) : 0);
+    p.projector = projector_bytes(p.model, deployment.projector, deployment.images);
+    for (const model::Component& c : p.model.components)
+        p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
-    p.workload = speed::prepare_workload(p.model, p.formats);
+    const speed::Activations activations = deployment.activations == "a8"    ? speed::Activations::int8
+                                           : deployment.activations == "a16" ? speed::Activations::f16
+                                                                             : speed::Activations::automatic;
+    p.workload = speed::prepare_workload(p.model, p.formats, activations);
 
     if (!deployment.draft.empty()) {
         if (!open_draft) throw Error("--draft", "no way to open another model here");

@@ -38,6 +38,7 @@ constexpr KeptName kKeptNames[] = {
     {"time_mix_decay_w", Treatment::keep_f32},
     {"time_mix_lerp_fused.weight", Treatment::keep_f32},
     {"attn_rel_b.weight", Treatment::keep_source},
+    {"enc.conv", Treatment::keep_source},
 };
 
 struct CategoryName {

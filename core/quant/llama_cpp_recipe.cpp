@@ -19,9 +19,9 @@ constexpr FileType kFileTypes[] = {
     {"F16", F16, "F16", false, false},
     {"BF16", BF16, "BF16", false, false},
     {"Q8_0", Q8_0, "Q8_0", false, false},
-    {"Q4_0", Q4_0, "Q4_0", false, false},
+    {"Q4_0", Q4_0, "Q4_0", true, false},
     {"Q4_1", Q4_1, "Q4_1", false, false},
-    {"Q5_0", Q5_0, "Q5_0", false, false},
+    {"Q5_0", Q5_0, "Q5_0", true, false},
     {"Q5_1", Q5_1, "Q5_1", false, false},
     {"Q1_0", Q1_0, "Q1_0", false, false},
     {"Q2_0", Q2_0, "Q2_0", false, false},
@@ -136,11 +136,6 @@ Conditions position_conditions(std::int64_t i, std::int64_t n) {
         (i >= eighth && i < last ? kMiddle : 0) | (i < 2 ? kFirst2 : 0) | (i < 4 ? kFirst4 : 0));
 }
 
-bool counts_in_order(FileTypeId type) {
-    return type == IQ1_S || type == IQ1_M || type == IQ2_XXS || type == IQ2_XS || type == IQ2_S ||
-           type == IQ2_M;
-}
-
 /// Walks the tensors in counting order and applies the rules.
 class Chooser {
   public:
@@ -155,14 +150,14 @@ class Chooser {
         if (category == kAttnV) {
             conditions |= position_conditions(attn_v_++, facts_.attn_v_tensors);
         } else if (category & (kFfnDown | kFfnUp | kFfnGate)) {
-            const bool by_name = facts_.mixture && !counts_in_order(type_.id);
+            const bool by_name = facts_.mixture && !is_low_bit(type_.id);
             std::int64_t& count = category == kFfnDown ? ffn_down_ : category == kFfnUp ? ffn_up_ : ffn_gate_;
             conditions |= position_conditions(by_name ? tensor.layer : count, facts_.layers);
             ++count;
         }
         Format format = find_rule(type_.id, category, conditions).value_or(default_);
         // With eight query heads a KV head, attn_v of the 70B models is small and worth more bits.
-        if (facts_.is_70b && category == kAttnV && !counts_in_order(type_.id) &&
+        if (facts_.is_70b && category == kAttnV && !is_low_bit(type_.id) &&
             (format == ggml("Q3_K") || format == ggml("Q4_K")))
             format = ggml("Q5_K");
         return format;
@@ -206,7 +201,7 @@ std::vector<Format> assign_file_type(const FileType& type, const model::Model& m
     Chooser chooser(type, facts);
     for (const std::size_t i : counting_order(model.tensors)) {
         const model::Tensor& tensor = model.tensors[i];
-        const bool vector = tensor.dims[1] * tensor.dims[2] * tensor.dims[3] == 1;
+        const bool vector = tensor.dims[1] == 1 && tensor.dims[2] == 1 && tensor.dims[3] == 1;
         TensorKind kind = kinds[i];
         if (vector) kind.treatment = Treatment::keep_f32;
         if (kind.treatment != Treatment::quantize) {

@@ -136,6 +136,10 @@ std::optional<Format> find_rule(FileTypeId type, Category category, Conditions c
     return std::nullopt;
 }
 
+bool is_low_bit(FileTypeId type) {
+    return (kLowBit & types(type)) != 0;
+}
+
 Format shape_fallback(Format wanted, std::int64_t row) {
     const std::string name = format_name(wanted);
     for (const Fallback& f : kFallbacks)

@@ -48,6 +48,9 @@ using Conditions = std::uint16_t;
 /// Format of the first rule that holds, nullopt where the default type stays.
 std::optional<Format> find_rule(FileTypeId type, Category category, Conditions conditions);
 
+/// IQ1 and IQ2 types have a branch of their own: layers are always counted, 70B models get nothing extra.
+bool is_low_bit(FileTypeId type);
+
 /// The quantizer's substitute for `wanted` when rows of `row` values do not divide into its blocks.
 /// Throws Error for types that have none.
 Format shape_fallback(Format wanted, std::int64_t row);

@@ -42,9 +42,10 @@ constexpr Alias kAliases[] = {
     {"mxfp4-gguf", "MXFP4_MOE"},
 };
 
-std::string_view description_of(const FileType& type) {
-    if (type.q8_ends) return "as the file type without _L or XL, embedding and output in Q8_0";
-    return type.imatrix ? "made with an importance matrix" : "norms, routers and other small tensors in F32";
+std::string description_of(const FileType& type) {
+    return fmt::format("{:.4g}-bit {} blocks{}{}", bits_per_weight(ggml(type.default_type)),
+                       type.default_type, type.q8_ends ? ", embedding and output in Q8_0" : "",
+                       type.imatrix ? ", made with an importance matrix" : "");
 }
 
 std::vector<RecipeInfo> list_recipes() {
@@ -53,7 +54,7 @@ std::vector<RecipeInfo> list_recipes() {
     for (const FileType& t : file_types())
         list.push_back({std::string(t.name), "llama.cpp", description_of(t), "llama.cpp"});
     for (const RoleRecipe& r : role_recipes())
-        list.push_back({std::string(r.example), r.family, r.description, r.runtimes});
+        list.push_back({std::string(r.example), r.family, std::string(r.description), r.runtimes});
     return list;
 }
 
@@ -119,6 +120,15 @@ Recipe parse_recipe(std::string_view name) {
                 fmt::format("one like {}", fmt::join(nearest_names(name), ", ")));
 }
 
+void shape_for_recipe(const Recipe& recipe, model::Model& model) {
+    if (recipe.kind != RecipeKind::llama_cpp || model.tensors_from_file) return;
+    const bool trims = model.gguf_vocabulary > 0 && model.gguf_vocabulary < model.vocabulary;
+    const bool drops = !model.prediction_in_gguf && !model.prediction_layers.empty();
+    if (trims) model.vocabulary = model.gguf_vocabulary;
+    if (drops) model.prediction_layers.clear();
+    if (trims || drops) model::generate_tensors(model);
+}
+
 std::vector<Format> assign(const Recipe& recipe, const model::Model& model, const AssignOptions& options) {
     if (recipe.kind == RecipeKind::by_role) return assign_roles(recipe, model, options);
     if (options.group_size != 0)
@@ -144,10 +154,10 @@ Bytes output_copy_bytes(const Recipe& recipe, const model::Model& model, const A
 }
 
 double bits_per_weight(const model::Model& model, const std::vector<Format>& formats) {
-    std::int64_t elements = 0;
-    for (const model::Tensor& t : model.tensors) elements += t.elements();
-    return weights_bytes(model, formats).as_double() * 8 /
-           static_cast<double>(std::max<std::int64_t>(elements, 1));
+    const Bytes bytes = weights_bytes(model, formats);  // and no tensor is larger than can be counted
+    double elements = 0;
+    for (const model::Tensor& t : model.tensors) elements += static_cast<double>(t.elements());
+    return elements > 0 ? bytes.as_double() * 8 / elements : 0;
 }
 
 }  // namespace memwall::quant

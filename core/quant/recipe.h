@@ -29,9 +29,9 @@ struct Recipe {
 /// One line of --help.
 struct RecipeInfo {
     std::string name;
-    std::string_view family;       ///< "llama.cpp", "GPTQ", ...
-    std::string_view description;  ///< with what stays unquantized
-    std::string_view runtimes;     ///< that load it
+    std::string_view family;    ///< "llama.cpp", "GPTQ", ...
+    std::string description;    ///< with what stays unquantized
+    std::string_view runtimes;  ///< that load it
 };
 
 /// All recipes; of families with numbers in their names ("gptq-4bit-128g") the usual ones.
@@ -58,8 +58,14 @@ struct AssignOptions {
     std::optional<Format> output;
 };
 
-/// A format for every tensor of the model, in its order. Throws Error when "as-stored" is asked of a model
-/// without a file, a group size of a recipe without groups, or an override does not suit a tensor's shape.
+/// Makes a descriptor hold what files of that recipe hold: GGUF converters trim padded vocabularies
+/// (Model::gguf_vocabulary) and most published files leave prediction layers out (prediction_in_gguf).
+/// Generates the tensors again where that changes something; models read from files stay as they are.
+void shape_for_recipe(const Recipe& recipe, model::Model& model);
+
+/// A format for every tensor of the model, in its order; as-stored takes no options. Throws Error when
+/// "as-stored" is asked of a model without a file, a group size of a recipe without groups, or an override
+/// does not suit a tensor's shape.
 std::vector<Format> assign(const Recipe& recipe, const model::Model& model,
                            const AssignOptions& options = {});
 
@@ -70,7 +76,7 @@ Bytes weights_bytes(const model::Model& model, const std::vector<Format>& format
 /// (ExLlama, ExecuTorch): the bytes of that copy, which is no tensor of the model. 0 for all others.
 Bytes output_copy_bytes(const Recipe& recipe, const model::Model& model, const AssignOptions& options = {});
 
-/// bytes x 8 / elements of the whole model.
+/// bytes x 8 / elements of the whole model; 0 for one without tensors.
 double bits_per_weight(const model::Model& model, const std::vector<Format>& formats);
 
 }  // namespace memwall::quant

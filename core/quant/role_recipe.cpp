@@ -26,19 +26,19 @@ constexpr std::string_view kBF16 = "BF16", kSame = "=";
 constexpr RoleRecipe kRoleRecipes[] = {
     // name, example, format of the linear layers, group, embedding, output, rest, traits,
     // family, description, runtimes
-    {"16bit", "16bit", "BF16", 0, kSame, kSame, kBF16, kPlain,
+    {"16bit", "16bit", "BF16", 0, kSame, kSame, kBF16, kEveryMatrix,
      "uniform", "two bytes for every value, as checkpoints are published", kTorch},
-    {"8bit", "8bit", "raw-8bit", 0, kSame, kSame, kBF16, kPlain,
+    {"8bit", "8bit", "raw-8bit", 0, kSame, kSame, kBF16, kEveryMatrix,
      "uniform", "8 bits a value in all matrices, no scales", "generic"},
-    {"4bit", "4bit", "raw-4bit", 0, kSame, kSame, kBF16, kPlain,
+    {"4bit", "4bit", "raw-4bit", 0, kSame, kSame, kBF16, kEveryMatrix,
      "uniform", "4 bits a value in all matrices, no scales", "generic"},
-    {"int#-channel", "int8-channel", "", 0, kSame, kSame, kBF16, kPlain,
+    {"int#-channel", "int8-channel", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "integer", "all matrices, one scale an output channel", "generic"},
-    {"int#-tensor", "int8-tensor", "", 0, kSame, kSame, kBF16, kPlain,
+    {"int#-tensor", "int8-tensor", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "integer", "all matrices, one scale a matrix", "generic"},
-    {"int#-g@", "int4-g32", "", 0, kSame, kSame, kBF16, kPlain,
+    {"int#-g@", "int4-g32", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "Core ML", "all matrices, one scale a group", "generic"},
-    {"palette-#bit[-c@]", "palette-4bit-c16", "", 0, kSame, kSame, kBF16, kPlain,
+    {"palette-#bit[-c@]", "palette-4bit-c16", "", 0, kSame, kSame, kBF16, kEveryMatrix,
      "Core ML", "all matrices through look-up tables", "generic"},
     {"qnn-int#", "qnn-int8", "", 0, kBF16, kSame, kBF16, kOutputCopy,
      "QNN", "per channel; embedding in 16 bits", "generic"},
@@ -55,27 +55,27 @@ constexpr RoleRecipe kRoleRecipes[] = {
     {"bnb-int8", "bnb-int8", "", 0, kBF16, kBF16, kBF16, kPlain,
      "bitsandbytes", "LLM.int8(); embedding and output in 16 bits", kTorch},
     {"fp8-tensor", "fp8-tensor", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP8", "one scale a matrix; ends in 16 bits", kTorch},
+     "FP8", "one scale a matrix; embedding and output in 16 bits", kTorch},
     {"fp8-channel", "fp8-channel", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP8", "one scale an output channel; ends in 16 bits", kTorch},
+     "FP8", "one scale an output channel; embedding and output in 16 bits", kTorch},
     {"fp8-block128", "fp8-block128", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP8", "one scale a 128 x 128 block (DeepSeek, Qwen3-FP8); ends in 16 bits", kTorch},
+     "FP8", "one scale a 128 x 128 block (DeepSeek, Qwen3-FP8); embedding and output in 16 bits", kTorch},
     {"mxfp4", "mxfp4", "mxfp4-pack", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP4", "all linear layers; ends in 16 bits", kTorch},
+     "FP4", "all linear layers; embedding and output in 16 bits", kTorch},
     {"mxfp4-experts", "mxfp4-experts", "mxfp4-pack", 0, kBF16, kBF16, kBF16, kExpertsOnly,
      "FP4", "experts only (gpt-oss); the rest in 16 bits", kTorch},
     {"nvfp4", "nvfp4", "nvfp4-pack", 0, kBF16, kBF16, kBF16, kPlain,
-     "FP4", "all linear layers; ends in 16 bits", kTorch},
+     "FP4", "all linear layers; embedding and output in 16 bits", kTorch},
     {"w4a16[-g@]", "w4a16-g128", "", 128, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "4-bit weights; ends in 16 bits", kTorch},
+     "compressed-tensors", "4-bit weights; embedding and output in 16 bits", kTorch},
     {"w4a16-experts[-g@]", "w4a16-experts-g32", "w4a16[-g@]", 32, kBF16, kBF16, kBF16, kExpertsOnly,
      "compressed-tensors", "4-bit experts only (Kimi-K2-Thinking)", kTorch},
     {"w4a8[-g@]", "w4a8-g128", "w4a16[-g@]", 128, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "4-bit weights, 8-bit activations; ends in 16 bits", kTorch},
+     "compressed-tensors", "4-bit weights, 8-bit activations; embedding and output in 16 bits", kTorch},
     {"w8a16[-g@]", "w8a16", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "8-bit weights; ends in 16 bits", kTorch},
+     "compressed-tensors", "8-bit weights; embedding and output in 16 bits", kTorch},
     {"w8a8", "w8a8", "int8-channel", 0, kBF16, kBF16, kBF16, kPlain,
-     "compressed-tensors", "8-bit weights and activations; ends in 16 bits", kTorch},
+     "compressed-tensors", "8-bit weights and activations; embedding and output in 16 bits", kTorch},
     {"hqq-#bit[-@g]", "hqq-4bit-64g", "", 64, kBF16, kBF16, kBF16, kPlain,
      "HQQ", "embedding and output in 16 bits", kTorch},
     {"hqq-#bit-int-zero[-@g]", "hqq-4bit-int-zero-64g", "", 64, kBF16, kBF16, kBF16, kPlain,
@@ -84,17 +84,17 @@ constexpr RoleRecipe kRoleRecipes[] = {
      "ExLlama", "bits a weight with scales; output in 6 bits", "exllamav2"},
     {"exl3-#", "exl3-4", "", 0, kBF16, "exl3-6", kBF16, kOutputCopy,
      "ExLlama", "trellis; output in 6 bits", "exllamav3"},
-    {"mlx-#bit[-@g]", "mlx-4bit-64g", "", 64, kSame, kSame, kBF16, kPlain,
+    {"mlx-#bit[-@g]", "mlx-4bit-64g", "", 64, kSame, kSame, kBF16, kEveryMatrix,
      "MLX", "embedding and output too", "mlx"},
     {"8da4w[-g@]", "8da4w-g32", "", 32, "int8-channel", "int8-channel", "F32", kOutputCopy,
      "ExecuTorch", "4-bit weights, 8-bit activations; embedding and output in 8 bits", "executorch"},
     {"sparse24-#bit", "sparse24-16bit", "", 0, kBF16, kBF16, kBF16, kPlain,
-     "2:4 sparse", "half of the values and their positions; ends in 16 bits", kTorch},
+     "2:4 sparse", "half of the values and their positions; embedding and output in 16 bits", kTorch},
 };
 // clang-format on
 
-/// Whether a recipe of linear layers quantizes the role; embeddings and output have formats of their own.
-enum class Part : std::uint8_t { linear, expert, embedding, output, rest };
+/// What a recipe distinguishes among the roles.
+enum class Part : std::uint8_t { linear, expert, embedding, output, other_matrix, rest };
 
 Part part_of(model::Role role) {
     switch (role) {
@@ -130,6 +130,9 @@ Part part_of(model::Role role) {
         case recurrent_out:
         case cross_attention:
             return Part::linear;
+        case router:
+        case other:
+            return Part::other_matrix;
         default:
             return Part::rest;
     }
@@ -146,6 +149,7 @@ Format with_group(Format format, std::int32_t group, const Recipe& recipe) {
     if (!layout || layout->name.find('@') == std::string_view::npos)
         throw Error("--group-size", fmt::format("{} has no groups to size", recipe.name),
                     "a recipe with groups");
+    if (group < 0) throw Error("--group-size", fmt::format("{}", group), "a positive number");
     format.group = group;
     return format;
 }
@@ -158,7 +162,7 @@ Formats formats_of(const Recipe& recipe, const AssignOptions& options) {
             options.output.value_or(named(row.output)), named(row.rest)};
 }
 
-Format format_for(const Formats& formats, Part part, bool experts_only) {
+Format format_for(const Formats& formats, Part part, std::uint8_t traits) {
     switch (part) {
         case Part::embedding:
             return formats.embedding;
@@ -167,7 +171,9 @@ Format format_for(const Formats& formats, Part part, bool experts_only) {
         case Part::expert:
             return formats.linear;
         case Part::linear:
-            return experts_only ? formats.rest : formats.linear;
+            return traits & kExpertsOnly ? formats.rest : formats.linear;
+        case Part::other_matrix:
+            return traits & kEveryMatrix ? formats.linear : formats.rest;
         case Part::rest:
             break;
     }
@@ -207,13 +213,15 @@ std::vector<Format> assign_roles(const Recipe& recipe, const model::Model& model
     std::vector<Format> result;
     result.reserve(model.tensors.size());
     for (const model::Tensor& tensor : model.tensors) {
-        const bool vector = tensor.dims[1] * tensor.dims[2] * tensor.dims[3] == 1;
+        const bool vector = tensor.dims[1] == 1 && tensor.dims[2] == 1 && tensor.dims[3] == 1;
         const Part part = vector ? Part::rest : part_of(tensor.role);
-        Format format = format_for(formats, part, row.traits & kExpertsOnly);
+        Format format = format_for(formats, part, row.traits);
         // Tools leave layers alone that their kernels cannot take.
         if (!fits(format, tensor.dims)) format = formats.rest;
-        if (part != Part::rest)
-            if (const auto wanted = overrides.find(tensor.name)) format = *wanted;
+        if (const auto wanted = part == Part::rest ? std::nullopt : overrides.find(tensor.name)) {
+            tensor_bytes(*wanted, tensor.dims);  // throws when the shape does not suit
+            format = *wanted;
+        }
         result.push_back(format);
     }
     return result;

@@ -14,6 +14,7 @@ enum RoleTraits : std::uint8_t {
     kExpertsOnly = 1,   ///< linear layers outside the experts stay as `rest`
     kOutputCopy = 2,    ///< a tied output is stored apart from the embedding
     kScalesInName = 4,  ///< the bits in the name include the scales
+    kEveryMatrix = 8,   ///< routers and odd matrices too
 };
 
 /// Formats are patterns (name_pattern.h) filled with the numbers of the recipe's name; "=" is that of the

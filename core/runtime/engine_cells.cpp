@@ -22,7 +22,7 @@ std::int64_t padded(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
 }
 
-void check(const model::Model& model, const EngineSettings& s) {
+void check(const CellModel& model, const EngineSettings& s) {
     check_count("n_ctx", s.n_ctx, 1);
     check_count("n_batch", s.n_batch, 1);
     check_count("n_ubatch", s.n_ubatch, 0);
@@ -31,20 +31,9 @@ void check(const model::Model& model, const EngineSettings& s) {
     if (s.quantized_values && !s.flash_attention)
         throw Error("--kv-v", "a quantized value cache without flash attention", "f16, bf16 or f32",
                     "turn flash attention on");
-    const bool latent = std::any_of(model.layers.begin(), model.layers.end(), [](const model::Layer& l) {
-        return l.attention && l.attention->latent_rank > 0;
-    });
-    if (latent && s.quantized_keys != s.quantized_values)
+    if (model.latent && s.quantized_keys != s.quantized_values)
         throw Error("--kv-k", "different types for keys and values", "equal types",
                     "latent attention keeps one cache for both");
-}
-
-/// The largest window of the layers; the engine knows one for the whole model.
-std::int64_t window_of(const model::Model& model) {
-    std::int64_t window = 0;
-    for (const model::Layer& l : model.layers)
-        if (l.attention) window = std::max(window, l.attention->window);
-    return window;
 }
 
 }  // namespace
@@ -53,7 +42,18 @@ bool CellRules::honours_windows(const std::string& architecture) const {
     return std::find(windowed.begin(), windowed.end(), architecture) != windowed.end();
 }
 
-EngineCells resolve_cells(const model::Model& model, const EngineSettings& s, const CellRules& rules) {
+CellModel cell_model(const model::Model& model, const CellRules& rules) {
+    CellModel m;
+    const bool honoured = rules.honours_windows(model.architecture);
+    for (const model::Layer& l : model.layers) {
+        if (!l.attention) continue;
+        if (honoured) m.window = std::max(m.window, l.attention->window);
+        m.latent = m.latent || l.attention->latent_rank > 0;
+    }
+    return m;
+}
+
+EngineCells resolve_cells(const CellModel& model, const EngineSettings& s, std::int64_t padding) {
     check(model, s);
     // The order matters: batch sizes follow the context as asked for, cells the rounded one.
     const std::int64_t n_batch = std::min(s.n_ctx, s.n_batch);
@@ -66,19 +66,18 @@ EngineCells resolve_cells(const model::Model& model, const EngineSettings& s, co
 
     EngineCells c;
     c.sequences = s.n_seq;
-    c.n_ctx = padded(s.n_ctx, rules.padding);
+    c.n_ctx = padded(s.n_ctx, padding);
     c.n_ctx_seq = c.n_ctx;
     if (!s.kv_unified) {
         c.streams = s.n_seq;
-        c.n_ctx_seq = padded(c.n_ctx / s.n_seq, rules.padding);
+        c.n_ctx_seq = padded(c.n_ctx / s.n_seq, padding);
         c.n_ctx = c.n_ctx_seq * s.n_seq;
     }
     c.cells = c.window_cells = c.n_ctx_seq;
-    const std::int64_t window = window_of(model);
-    c.windows = window > 0 && rules.honours_windows(model.architecture);
+    c.windows = model.window > 0;
     if (c.windows && !s.swa_full) {
-        const std::int64_t seen = std::min(window, kMaxCount) * (s.kv_unified ? s.n_seq : std::int64_t{1});
-        c.window_cells = padded(std::min(c.n_ctx_seq, seen + n_ubatch), rules.padding);
+        const std::int64_t seen = std::min(model.window, kMaxCount) * (s.kv_unified ? s.n_seq : 1);
+        c.window_cells = padded(std::min(c.n_ctx_seq, seen + n_ubatch), padding);
     }
     const std::int64_t rows = std::min(c.n_ctx, n_ubatch);
     c.prompt_outputs = std::min(rows, n_outputs);

@@ -52,8 +52,19 @@ struct EngineCells {
     }
 };
 
-/// Throws Error for settings the engine refuses: counts below 1, fewer outputs than sequences, quantized
-/// values without flash attention, latent attention with differing cache types.
-EngineCells resolve_cells(const model::Model& model, const EngineSettings& settings, const CellRules& rules);
+/// What of a model decides its cells.
+struct CellModel {
+    std::int64_t window = 0;  ///< tokens; 0 = none, or ignored by the engine
+    bool latent = false;
+};
+CellModel cell_model(const model::Model& model, const CellRules& rules);
+
+/// Throws Error for settings the engine refuses: counts below 1, more than 256 sequences, fewer outputs than
+/// sequences, quantized values without flash attention, latent attention with differing cache types.
+EngineCells resolve_cells(const CellModel& model, const EngineSettings& settings, std::int64_t padding);
+inline EngineCells resolve_cells(const model::Model& model, const EngineSettings& settings,
+                                 const CellRules& rules) {
+    return resolve_cells(cell_model(model, rules), settings, rules.padding);
+}
 
 }  // namespace memwall::runtime

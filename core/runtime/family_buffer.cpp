@@ -15,11 +15,14 @@ Widest widest(const model::Model& m) {
     Widest w;
     for (const model::Layer& l : m.layers) {
         if (l.feed_forward) w.feed_forward = std::max(w.feed_forward, l.feed_forward->width);
-        if (l.experts) w.feed_forward = std::max(w.feed_forward, l.experts->used * l.experts->width + l.experts->shared_width);
+        if (l.experts)
+            w.feed_forward =
+                std::max(w.feed_forward, l.experts->used * l.experts->width + l.experts->shared_width);
         if (l.recurrent) w.feed_forward = std::max(w.feed_forward, 2 * l.recurrent->inner);
         if (!l.attention) continue;
         w.heads = std::max(w.heads, l.attention->heads);
-        w.attention = std::max(w.attention, l.attention->heads * std::max(l.attention->key_dim, l.attention->latent_rank));
+        w.attention = std::max(w.attention,
+                               l.attention->heads * std::max(l.attention->key_dim, l.attention->latent_rank));
         w.windows = w.windows || l.attention->window > 0;
     }
     return w;

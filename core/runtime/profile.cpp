@@ -33,13 +33,16 @@ KvLayout kv_layout(const std::string& name, std::string_view place) {
                                                        {"static_arena", KvLayout::static_arena},
                                                        {"plain", KvLayout::plain}};
     const auto it = names.find(name);
-    if (it == names.end()) throw Error(std::string(place), fmt::format("kv layout '{}'", name), "cells, paged, static_arena or plain");
+    if (it == names.end())
+        throw Error(std::string(place), fmt::format("kv layout '{}'", name),
+                    "cells, paged, static_arena or plain");
     return it->second;
 }
 
 Profile parse_profile(std::string_view text, const std::string& place) {
     const YAML::Node y = YAML::Load(std::string(text));
-    if (y["schema"].as<std::string>("") != "memwall/runtime/1") throw Error(place, "no schema", "memwall/runtime/1");
+    if (y["schema"].as<std::string>("") != "memwall/runtime/1")
+        throw Error(place, "no schema", "memwall/runtime/1");
     Profile p;
     p.name = y["name"].as<std::string>();
     p.release = y["release"].as<std::string>("");
@@ -47,11 +50,14 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.sources = texts(y["sources"]);
     p.recipes = texts(y["recipes"]);
     p.default_recipe = y["default_recipe"].as<std::string>();
+    p.suggested_recipes = texts(y["suggested_recipes"]);
     p.kv_types = texts(y["kv_types"]);
     p.processors = texts(y["processors"]);
     p.gpu_classes = texts(y["gpu_classes"]);
-    p.prompt_chunk = y["npu"]["prompt_chunk"].as<int>(0);
-    p.routes_experts_on_npu = y["npu"]["routes_experts"].as<bool>(true);
+    if (const YAML::Node npu = y["npu"]) {
+        p.prompt_chunk = npu["prompt_chunk"].as<int>(0);
+        p.routes_experts_on_npu = npu["routes_experts"].as<bool>(true);
+    }
     p.default_batch = y["default_batch"].as<std::int64_t>();
     p.default_ubatch = y["default_ubatch"].as<std::int64_t>();
     const YAML::Node kv = y["kv"];
@@ -60,10 +66,12 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.windows = kv["windows"].as<bool>(true);
     p.latent_cache = kv["latent_cache"].as<bool>(true);
     p.quantized_values_need_flash = kv["quantized_values_need_flash"].as<bool>(false);
+    p.input_tables_on_host = y["input_tables_on_host"].as<bool>(false);
     p.weights_mapped = y["weights_mapped"].as<bool>(false);
+    p.measured_isa = texts(y["measured_isa"]);
     p.output_buffer = y["output_buffer"].as<bool>(false);
-    p.compute = y["compute"]["rule"].as<std::string>() == "replay" ? ComputeRule::replay : ComputeRule::family;
-    p.operator_tables = y["compute"]["tables"].as<std::string>("");
+    p.compute =
+        y["compute"]["rule"].as<std::string>() == "replay" ? ComputeRule::replay : ComputeRule::family;
     for (const YAML::Node& line : y["repack"]) {
         RepackRule rule{line["isa"].as<std::string>(), {}};
         for (const auto& type : line["formats"])
@@ -83,7 +91,8 @@ Profile parse_profile(std::string_view text, const std::string& place) {
 std::vector<std::string> profile_names() {
     std::vector<std::string> names;
     for (const EmbeddedFile& f : embedded_runtimes())
-        if (f.path.ends_with(kSuffix)) names.emplace_back(f.path.substr(9, f.path.size() - 9 - kSuffix.size()));
+        if (f.path.ends_with(kSuffix))
+            names.emplace_back(f.path.substr(9, f.path.size() - 9 - kSuffix.size()));
     return names;
 }
 
@@ -94,7 +103,8 @@ Selected select_profile(std::string_view text, std::string_view place) {
     const EmbeddedGroup files = embedded_runtimes();
     const EmbeddedFile* file = files.find(path);
     if (!file)
-        throw Error(std::string(place), fmt::format("unknown runtime '{}'", name), fmt::format("one of {}", fmt::join(profile_names(), ", ")));
+        throw Error(std::string(place), fmt::format("unknown runtime '{}'", name),
+                    fmt::format("one of {}", fmt::join(profile_names(), ", ")));
 
     static std::mutex mutex;
     static std::map<std::string, Profile> parsed;

@@ -47,37 +47,41 @@ struct Profile {
     std::string release;  ///< the release the numbers were read from; empty = none in particular
     std::string about;
     std::vector<std::string> sources;
-    std::vector<std::string> recipes;   ///< families of recipes it loads: "gguf", "gptq" ...
+    std::vector<std::string> recipes;  ///< kinds of files it loads: "gguf", "checkpoint"
     std::string default_recipe;
-    std::vector<std::string> kv_types;  ///< supported KV types, first = default
-    std::vector<std::string> processors;  ///< "cpu", "gpu", "npu", first = preferred where nothing else decides
-    std::vector<std::string> gpu_classes; ///< efficiency classes of GPUs that its usual builds run on
-    int prompt_chunk = 0;                 ///< prompts are padded to a multiple (static shapes); 0 = any length
-    bool routes_experts_on_npu = true;    ///< false: mixture-of-experts models are refused on an NPU
+    std::vector<std::string> suggested_recipes;  ///< the usual ones, for "what smaller recipe fits"
+    std::vector<std::string> kv_types;           ///< supported KV types, first = default
+    std::vector<std::string>
+        processors;  ///< "cpu", "gpu", "npu", first = preferred where nothing else decides
+    std::vector<std::string> gpu_classes;  ///< efficiency classes of GPUs that its usual builds run on
+    int prompt_chunk = 0;               ///< prompts are padded to a multiple (static shapes); 0 = any length
+    bool routes_experts_on_npu = true;  ///< false: mixture-of-experts models are refused on an NPU
 
     KvLayout kv_layout = KvLayout::plain;
     std::int64_t block_tokens = 1;
-    bool windows = true;                ///< windowed layers keep only their window (cells: CellRules decide)
-    bool latent_cache = true;           ///< MLA stores the latent row (else expanded heads)
+    bool windows = true;       ///< windowed layers keep only their window (cells: CellRules decide)
+    bool latent_cache = true;  ///< MLA stores the latent row (else expanded heads)
     bool quantized_values_need_flash = false;
     std::int64_t gpu_memory_share_permille = 0;  ///< paged engines that grab a share of VRAM for KV; 0 = no
 
+    bool input_tables_on_host = false;  ///< look-up tables stay in host memory when layers go to a card
     bool weights_mapped = false;        ///< weights are clean file pages (mmap)
     std::vector<RepackRule> repack;
-    bool output_buffer = false;         ///< sequences x vocabulary x 4 bytes of logits
+    std::vector<std::string> measured_isa;  ///< CPUs with one of these are what the numbers were measured on
+    bool output_buffer = false;             ///< sequences x vocabulary x 4 bytes of logits
     ComputeRule compute = ComputeRule::family;
-    std::string operator_tables;        ///< embedded file of the replay
 
-    Allowance process;                  ///< runtime, libraries, tokenizer: resident beyond the buffers
-    Interval<Bytes> context_overhead;   ///< made with a context, beyond its buffers
-    Interval<Bytes> gpu_context;        ///< driver context and libraries on a discrete card
+    Allowance process;                 ///< runtime, libraries, tokenizer: resident beyond the buffers
+    Interval<Bytes> context_overhead;  ///< made with a context, beyond its buffers
+    Interval<Bytes> gpu_context;       ///< driver context and libraries on a discrete card
     std::int64_t default_batch = 2048, default_ubatch = 512;
 };
 
 /// Names of all built-in profiles.
 std::vector<std::string> profile_names();
 
-/// "NAME" or "NAME@RELEASE". A release other than the profile's keeps the numbers and sets `release_known` false.
+/// "NAME" or "NAME@RELEASE". A release other than the profile's keeps the numbers and sets `release_known`
+/// false.
 struct Selected {
     const Profile* profile;
     std::string release;

@@ -7,68 +7,31 @@
 namespace memwall::speed {
 namespace {
 
-using Gradient = std::array<double, Machine::parameters>;
-
-/// Memory path of a step and its derivative by the logarithms of the machine's parameters.
-struct MemoryPath {
-    double weights = 0, kv = 0, overhead = 0;
-    double seconds() const { return weights + kv + overhead; }
-    Gradient gradient() const {  // d ln t / d ln (e, k, o)
-        const double t = seconds();
-        return {-weights / t, -kv / t, overhead / t};
-    }
-};
-
-double variance(const LogNormal<Machine::parameters>& p, const Gradient& g) {
-    double sum = 0;
-    for (std::size_t i = 0; i < g.size(); ++i)
-        for (std::size_t j = 0; j < g.size(); ++j) sum += g[i] * g[j] * p.covariance[i][j];
-    return sum;
+Bound bound_of(const StepTime& t) {
+    if (t.overhead() > t.seconds / 2) return Bound::overhead;
+    const double first = std::max({t.weights, t.unpacking, t.matrix}), second = std::max(t.kv, t.attention);
+    const Rate rate = second > first ? t.second : t.first;
+    if (rate == dequantization) return Bound::dequantization;
+    return rate == matrix_rate || rate == attention_rate ? Bound::compute : Bound::bandwidth;
 }
 
-MemoryPath memory_path(const Workload& work, const Machine& m, double weight_bytes, double kv_bytes) {
-    MemoryPath path;
-    path.weights = weight_bytes / m.weights_rate();
-    path.kv = kv_bytes / m.kv_rate();
-    path.overhead = (work.layers + m.expert_overhead * work.expert_layers) * m.overhead() + m.step_overhead;
-    return path;
+TimeTerms step_terms(const StepLoad& load, const Machine& m) {
+    const StepTime t = step_time(load, m.rates.central);
+    TimeTerms terms;
+    terms.weights = Seconds(t.weights);
+    terms.kv = Seconds(t.kv);
+    terms.overhead = Seconds(t.overhead());
+    terms.compute = Seconds(t.matrix + t.attention);
+    terms.dequantization = Seconds(t.unpacking);
+    const double variance = log_variance(m.rates.covariance, t.gradient()) + m.noise * m.noise;
+    terms.total = log_interval(t.seconds, std::sqrt(variance), m.quantile, m);
+    terms.bound = bound_of(t);
+    return terms;
 }
 
-Interval<Seconds> spread(double central, double deviation, const Machine& m) {
-    const double factor = std::exp(m.quantile * deviation);
-    return {Seconds(central / factor), Seconds(central), Seconds(central * factor), m.level, m.basis};
-}
-
-/// A step of `rows` tokens whose attention costs `attention_ops`.
-TimeTerms step(const Workload& work, const Machine& m, double rows, double logit_rows, double attention_ops,
-               double kv_bytes) {
-    const MemoryPath path = memory_path(work, m, work.touched_bytes(rows), kv_bytes);
-    TimeTerms t;
-    t.weights = Seconds(path.weights);
-    t.kv = Seconds(path.kv);
-    t.overhead = Seconds(path.overhead);
-    const double attention_rate = m.compute * std::exp(m.prefill.mean[Machine::attention_utilisation]);
-    if (m.compute > 0)
-        t.compute =
-            Seconds(work.matrix_ops(rows, logit_rows) / m.compute_rate() + attention_ops / attention_rate);
-    if (m.dequantization_rate > 0)
-        t.dequantization = Seconds(work.dequantized_weights(rows) / m.dequantization_rate);
-
-    double central = path.seconds();
-    double deviation = std::hypot(std::sqrt(variance(m.decode, path.gradient())), m.decode_noise);
-    t.bound = path.overhead > path.weights + path.kv ? Bound::overhead : Bound::bandwidth;
-    if (t.dequantization.value > central) {
-        central = t.dequantization.value;
-        deviation = std::hypot(m.dequantization_spread, m.decode_noise);
-        t.bound = Bound::dequantization;
-    }
-    if (t.compute.value > central) {
-        central = t.compute.value;
-        deviation = std::hypot(std::sqrt(m.prefill.covariance[0][0]), m.prefill_noise);
-        t.bound = Bound::compute;
-    }
-    t.total = spread(central, deviation, m);
-    return t;
+/// Operations in units of the rate that the utilisation describes.
+double weighted_ops(const MatrixSet& set, const Machine& m) {
+    return set.ops + set.nested_ops * (m.nested_matrix_cost - 1) + set.wide_ops * (m.wide_matrix_cost - 1);
 }
 
 }  // namespace
@@ -84,72 +47,107 @@ Interval<PerSecond> TimeTerms::per_second(double tokens) const {
             PerSecond(tokens / total.low.value), total.level, total.basis};
 }
 
-TimeTerms decode_step(const Workload& work, const Machine& machine, const KvTraffic& kv,
-                      const SpeedSettings& settings) {
-    const auto b = static_cast<double>(settings.sequences), n = static_cast<double>(settings.context);
-    return step(work, machine, b, b, b * work.attention_ops(1, n), b * kv_bytes_read(kv, n));
+Interval<Seconds> log_interval(double central, double deviation, double quantile, const Machine& m) {
+    const double factor = std::exp(quantile * deviation);
+    return {Seconds(central / factor), Seconds(central), Seconds(central * factor), m.level, m.basis};
 }
 
-TimeTerms verification_step(const Workload& work, const Machine& machine, const KvTraffic& kv,
-                            const SpeedSettings& settings, std::int64_t tokens) {
+/// Without a fused kernel every query head reads the keys and values of its group again: one 16-bit value for
+/// each multiply-add. (Published curves: half the cache rate with 8 query heads a group as with 4.)
+double cache_bytes(const Machine& m, double stored, double attention_ops) {
+    return m.fused_attention ? stored : std::max(stored, attention_ops);
+}
+
+StepLoad step_load(const Workload& work, const Machine& m, const KvTraffic& kv, const SpeedSettings& settings,
+                   std::int64_t tokens) {
     const auto b = static_cast<double>(settings.sequences), n = static_cast<double>(settings.context);
     const auto g = static_cast<double>(tokens);
-    return step(work, machine, b * g, b * g, b * work.attention_ops(g, n), b * kv_bytes_read(kv, n));
+    const MatrixSet set = work.step(b * g, b * g);
+    return {.weight_bytes = set.bytes,
+            .packed_weights = set.nested_weights + set.simple_weights * m.simple_block_cost +
+                              set.split_weights * m.split_field_cost,
+            .kv_bytes = b * cache_bytes(m, kv_bytes_read(kv, n), work.attention_ops(1, n)),
+            .layers = work.layers,
+            .expert_layers = work.expert_layers,
+            .steps = m.served ? 1.0 : 0.0,
+            .matrix_ops = weighted_ops(set, m),
+            .attention_ops = b * work.attention_ops(g, n)};
 }
 
-TimeTerms prefill(const Workload& work, const Machine& m, const KvTraffic& kv,
-                  const SpeedSettings& settings) {
-    TimeTerms sum;
-    double deviation_weight = 0;
+PrefillLoad prefill_load(const Workload& work, const Machine& m, const KvTraffic& kv,
+                         const SpeedSettings& settings) {
+    const auto b = static_cast<double>(settings.sequences);
     double tokens = static_cast<double>(std::max<std::int64_t>(settings.prompt - settings.cached_prompt, 0));
     if (m.prompt_chunk > 0) {
         const auto chunk = static_cast<double>(m.prompt_chunk);
         tokens = std::ceil(tokens / chunk) * chunk;
     }
-    const auto b = static_cast<double>(settings.sequences);
-    const auto micro = static_cast<double>(std::max<std::int64_t>(settings.micro_batch, 1));
-    const double matrix_rate = m.compute_rate();
-    const double attention_rate = m.compute * std::exp(m.prefill.mean[Machine::attention_utilisation]);
-    double central = 0;
-    // Whole micro-batches differ in their context only; their costs are summed exactly, in closed form.
-    const double all = b * tokens, steps = std::max(1.0, std::ceil(all / micro)), rows = all / steps;
-    const double context = static_cast<double>(settings.cached_prompt);
-    const double ops_seconds = work.matrix_ops(all, b) / matrix_rate;
-    const double attention_seconds = b * work.attention_ops(tokens, context) / attention_rate;
-    const double read = steps * work.touched_bytes(rows) / m.weights_rate();
-    const double cache = steps * b * kv_bytes_read(kv, context + tokens / 2) / m.kv_rate();
-    sum.compute = Seconds(ops_seconds + attention_seconds);
-    sum.weights = Seconds(read);
-    sum.kv = Seconds(cache);
-    sum.overhead = Seconds(
-        steps * ((work.layers + m.expert_overhead * work.expert_layers) * m.overhead() + m.step_overhead));
-    const double memory = read + cache + sum.overhead.value;
-    central = std::max(sum.compute.value, memory);
-    sum.bound = sum.compute.value >= memory         ? Bound::compute
-                : sum.overhead.value > read + cache ? Bound::overhead
-                                                    : Bound::bandwidth;
-    const double share = sum.compute.value > 0 ? attention_seconds / sum.compute.value : 0;
-    const auto& c = m.prefill.covariance;
-    deviation_weight =
-        (1 - share) * (1 - share) * c[0][0] + share * share * c[1][1] + 2 * share * (1 - share) * c[0][1];
-    sum.total = spread(central, std::hypot(std::sqrt(deviation_weight), m.prefill_noise), m);
-    return sum;
+    const auto micro_batch = static_cast<double>(std::max<std::int64_t>(settings.micro_batch, 1));
+    const double rows = b * tokens, steps = std::ceil(rows / micro_batch);
+    if (rows <= 0) return {};
+    const auto cached = static_cast<double>(settings.cached_prompt);
+    const MatrixSet step = work.step(rows / steps, 0), all = work.step(rows, b);
+    const double expansion =
+        m.expands_weights ? 2 * (step.simple_weights + step.nested_weights + step.split_weights) : 0;
+    return {.matrix_ops = weighted_ops(all, m),
+            .attention_ops = b * work.attention_ops(tokens, cached),
+            .weight_bytes = steps * step.bytes,
+            .kv_bytes = steps * b * kv_bytes_read(kv, cached + tokens / 2),
+            .score_bytes = b * work.attention_scores(tokens, cached) * m.score_bytes,
+            .expanded_bytes = steps * expansion,
+            .layers = steps * work.layers,
+            .expert_layers = steps * work.expert_layers};
 }
 
-Interval<double> context_slowdown(const Workload& work, const Machine& machine, const KvTraffic& kv,
+TimeTerms decode_step(const Workload& work, const Machine& machine, const KvTraffic& kv,
+                      const SpeedSettings& settings) {
+    return step_terms(step_load(work, machine, kv, settings), machine);
+}
+
+TimeTerms verification_step(const Workload& work, const Machine& machine, const KvTraffic& kv,
+                            const SpeedSettings& settings, std::int64_t tokens) {
+    return step_terms(step_load(work, machine, kv, settings, tokens), machine);
+}
+
+TimeTerms prefill(const Workload& work, const Machine& m, const KvTraffic& kv,
+                  const SpeedSettings& settings) {
+    const PrefillTime t = prefill_time(prefill_load(work, m, kv, settings), m.rates.central);
+    TimeTerms terms;
+    terms.weights = Seconds(t.weights);
+    terms.kv = Seconds(t.kv);
+    terms.overhead = Seconds(t.launch + t.expert_launch);
+    terms.compute = Seconds(t.matrix + t.attention);
+    const double variance =
+        log_variance(m.rates.covariance, t.gradient()) + m.prefill_noise * m.prefill_noise;
+    terms.total = log_interval(t.seconds, std::sqrt(variance), m.prefill_quantile, m);
+    terms.bound = t.launch_bound             ? Bound::overhead
+                  : t.first == weight_stream ? Bound::bandwidth
+                                             : Bound::compute;
+    return terms;
+}
+
+TimeTerms decode_without_cache(const Workload& work, const Machine& machine, const KvTraffic& kv,
+                               const SpeedSettings& settings) {
+    SpeedSettings again = settings;
+    again.prompt = settings.context + 1;
+    again.cached_prompt = 0;
+    return prefill(work, machine, kv, again);
+}
+
+Interval<double> context_slowdown(const Workload& work, const Machine& m, const KvTraffic& kv,
                                   const SpeedSettings& settings, std::int64_t shorter, std::int64_t longer) {
-    const auto b = static_cast<double>(settings.sequences);
-    const double bytes = work.touched_bytes(b);
-    const MemoryPath a =
-        memory_path(work, machine, bytes, b * kv_bytes_read(kv, static_cast<double>(shorter)));
-    const MemoryPath z =
-        memory_path(work, machine, bytes, b * kv_bytes_read(kv, static_cast<double>(longer)));
-    const Gradient ga = a.gradient(), gz = z.gradient();
-    Gradient difference{};
-    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] = gz[i] - ga[i];
-    const double central = z.seconds() / a.seconds();
-    const double factor = std::exp(machine.quantile * std::sqrt(variance(machine.decode, difference)));
-    return {central / factor, central, central * factor, machine.level, machine.basis};
+    const auto at = [&](std::int64_t context) {
+        SpeedSettings s = settings;
+        s.context = context;
+        return step_time(step_load(work, m, kv, s), m.rates.central);
+    };
+    const StepTime a = at(shorter), z = at(longer);
+    const RateVector ga = a.gradient(), gz = z.gradient();
+    RateVector difference{};
+    for (std::size_t i = 0; i < rate_count; ++i) difference[i] = gz[i] - ga[i];
+    const double central = z.seconds / a.seconds;
+    const double factor = std::exp(m.quantile * std::sqrt(log_variance(m.rates.covariance, difference)));
+    return {central / factor, central, central * factor, m.level, m.basis};
 }
 
 }  // namespace memwall::speed

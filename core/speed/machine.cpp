@@ -3,68 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 #include "core/base/error.h"
-#include "core/speed/priors.h"
 
 namespace memwall::speed {
 namespace {
 
+constexpr std::string_view kConcurrentInt = "concurrent_int32";  ///< in a GPU's isa list: see Traits
+
 std::string_view kind_name(device::ProcessorKind kind) {
-    switch (kind) {
-        case device::ProcessorKind::cpu:
-            return "cpu";
-        case device::ProcessorKind::gpu:
-            return "gpu";
-        case device::ProcessorKind::npu:
-            return "npu";
-    }
-    return "processor";
+    constexpr std::array<std::string_view, 3> names = {"cpu", "gpu", "npu"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
-/// The peak that a class's prefill utilisation is relative to: fp16 for a GPU, int8 for an NPU or a CPU.
-/// Where a data sheet leaves it out the usual ratio to what it does state stands in.
-void set_compute(Machine& m, const device::Processor& p) {
-    constexpr double kOpsPerCore =
-        100e9;  // int8 of one core with dot products at 2 to 3 GHz, a guess by structure
+struct Peaks {
+    double matrix =
+        0;  ///< the utilisation of a class is relative to this: fp16 of a GPU, int8 of a CPU or an NPU
+    double wide = 0;  ///< of 16-bit products
+    double fp32 = 0;
+    std::string_view name;
+};
+
+/// Where a data sheet leaves a rate out, the usual ratio to one it states stands in: int8 dot products do
+/// four times, packed halves twice the fp32 rate.
+Peaks peaks_of(const device::Processor& p) {
+    constexpr double kFp32PerCore = 32e9;  // two 128-bit fused multiply-adds a cycle at 2 GHz
+    Peaks k;
+    k.fp32 = p.fp32.value;
     if (p.kind == device::ProcessorKind::gpu) {
-        m.compute = p.fp16.value > 0 ? p.fp16.value : 2 * p.fp32.value;
-        m.compute_name = "gpu.fp16";
+        k.name = "gpu.fp16";
+        k.matrix = k.wide = p.fp16.value > 0 ? p.fp16.value : 2 * p.fp32.value;
+        if (k.fp32 <= 0 && p.int8.value <= 0) k.fp32 = p.fp16.value / 2;
     } else if (p.kind == device::ProcessorKind::npu) {
-        m.compute = p.int8.value > 0 ? p.int8.value : 2 * p.fp16.value;
-        m.compute_name = "npu.int8";
+        k.name = "npu.int8";
+        k.matrix = p.int8.value > 0 ? p.int8.value : 2 * p.fp16.value;
+        k.wide = p.fp16.value > 0 ? p.fp16.value : k.matrix / 2;
     } else {
-        m.compute = p.int8.value > 0 ? p.int8.value : 4 * p.fp32.value;
-        m.compute_name = "cpu.int8";
-        if (m.compute <= 0 && p.cores > 0) {
-            m.compute = kOpsPerCore * p.cores;
-            m.compute_name = "cpu.int8 (assumed from the number of cores)";
+        k.name = "cpu.int8";
+        if (k.fp32 <= 0 && p.int8.value <= 0 && p.cores > 0) {
+            k.fp32 = kFp32PerCore * p.cores;
+            k.name = "cpu.int8 (assumed from the number of cores)";
         }
+        k.matrix = p.int8.value > 0 ? p.int8.value : 4 * k.fp32;
+        if (k.fp32 <= 0) k.fp32 = k.matrix / 4;
+        k.wide = std::max(p.fp16.value, k.fp32);
     }
-}
-
-const device::Pool& pool_of(const device::Device& device, const device::Processor& processor) {
-    const device::Pool* pool = device.pool(processor.pool);
-    if (!pool && !device.pools.empty()) pool = &device.pools.front();
-    if (!pool) throw Error(device.id, "no memory pool", "at least one pool");
-    return *pool;
+    return k;
 }
 
 }  // namespace
-
-double Machine::weights_rate() const {
-    return bandwidth * std::exp(decode.mean[weights_efficiency]);
-}
-double Machine::kv_rate() const {
-    return bandwidth * std::exp(decode.mean[kv_efficiency]);
-}
-double Machine::overhead() const {
-    return std::exp(decode.mean[layer_overhead]);
-}
-double Machine::compute_rate() const {
-    return compute * std::exp(prefill.mean[utilisation]);
-}
 
 double core_saturation(int threads, int cores) {
     if (cores <= 0 || threads <= 0 || threads >= cores) return 1;
@@ -73,37 +63,67 @@ double core_saturation(int threads, int cores) {
     return drawn(static_cast<double>(threads) / cores) / drawn(1.0);
 }
 
+Machine machine_from(const Traits& traits, const PriorBook& book) {
+    Machine m;
+    m.kind = traits.kind;
+    m.bandwidth = traits.bandwidth;
+    m.rates = prior_rates(book, traits);
+    m.simple_block_cost = book.simple_block_cost;
+    m.split_field_cost = book.split_field_cost;
+    m.served = traits.served;
+    m.fused_attention = traits.fused_attention;
+    m.score_bytes = traits.fused_attention ? 0 : book.unfused_score_bytes;
+    m.nested_matrix_cost = book.nested_matrix_cost;
+    if (traits.wide_peak > 0) m.wide_matrix_cost = traits.matrix_peak / traits.wide_peak;
+    m.compute = traits.matrix_peak;
+    m.noise = book.noise;
+    m.prefill_noise = book.prefill_noise;
+    m.quantile = book.quantile;
+    m.prefill_quantile = book.prefill_quantile;
+    m.level = book.level;
+    m.basis = book.classified(traits.efficiency_class).basis;
+    return m;
+}
+
 Machine machine_for(const device::Device& device, device::ProcessorKind processor, const EngineInfo& engine,
-                    const MachineOptions& options) {
+                    const MachineOptions& options, const PriorBook& book) {
     const device::Processor* p = device.processor(processor);
     if (!p) throw Error(device.id, fmt::format("no {}", kind_name(processor)), "a processor of the device");
-    const device::Pool& pool = pool_of(device, *p);
-    if (pool.bandwidth.value <= 0)
-        throw Error(device.id, fmt::format("the bandwidth of {} is unknown", pool.name), "a memory bandwidth",
+    const device::Pool* pool = device.pool(p->pool);
+    if (!pool && !device.pools.empty()) pool = &device.pools.front();
+    if (!pool || pool->bandwidth.value <= 0)
+        throw Error(device.id, "the memory bandwidth is unknown", "a bandwidth",
                     "give it with --set device.bandwidth=...");
-    const ClassPrior& prior = class_prior(p->efficiency_class);
-    Machine m;
-    m.kind = processor;
-    m.bandwidth = pool.bandwidth.value;
-    m.decode = prior.decode;
-    m.prefill = prior.prefill;
-    m.decode_noise = priors().noise;
-    m.prefill_noise = priors().prefill_noise;
-    m.quantile = priors().quantile;
-    m.level = priors().level;
-    set_compute(m, *p);
-    if (processor == device::ProcessorKind::cpu) {
-        const double share = core_saturation(options.threads, p->cores);
-        m.bandwidth *= share;
-        if (options.threads > 0 && p->cores > 0)
-            m.compute *= std::min(1.0, static_cast<double>(options.threads) / p->cores);
+    const Peaks peaks = peaks_of(*p);
+    Traits t;
+    t.efficiency_class = p->efficiency_class;
+    t.kind = processor;
+    t.bandwidth = pool->bandwidth.value;
+    t.fp32 = peaks.fp32;
+    t.matrix_peak = peaks.matrix;
+    t.wide_peak = peaks.wide;
+    t.concurrent_int = std::find(p->isa.begin(), p->isa.end(), kConcurrentInt) != p->isa.end();
+    if (engine.year > 0) t.engine_year = engine.year;
+    t.fused_attention = engine.flash_attention;
+    t.served = engine.served;
+
+    Machine m = machine_from(t, book);
+    m.compute_name = peaks.name;
+    if (processor == device::ProcessorKind::cpu && options.threads > 0 && p->cores > 0) {
+        const double drawn = core_saturation(options.threads, p->cores);
+        const double cores = std::min(1.0, static_cast<double>(options.threads) / p->cores);
+        for (const Rate r : {weight_stream, kv_stream}) m.rates.central[r] *= drawn;
+        for (const Rate r : {dequantization, matrix_rate, attention_rate}) m.rates.central[r] *= cores;
     }
-    m.basis = intern(fmt::format("{} of class {}", prior.judged ? "judged prior" : "prior",
-                                 p->efficiency_class.empty() ? "unknown" : p->efficiency_class));
+    if (options.power_cap > 0 && device.max_power.value > options.power_cap) {
+        // Clocks follow roughly the cube root of power near the limit; arithmetic follows the clock, memory
+        // does not.
+        const double clock = std::cbrt(options.power_cap / device.max_power.value);
+        for (const Rate r : {dequantization, matrix_rate, attention_rate}) m.rates.central[r] *= clock;
+    }
+    m.expands_weights = engine.expands_weights;
     m.prompt_chunk = engine.prompt_chunk;
-    if (!engine.routes_experts)
-        m.refusal_of_experts =
-            "this engine has no routing of experts: mixture-of-experts models do not run on it";
+    m.routes_experts = engine.routes_experts;
     m.storage_read = device.storage.read.value;
     if (device.link) {
         m.link_bandwidth = device.link->bandwidth.value;
@@ -114,6 +134,12 @@ Machine machine_for(const device::Device& device, device::ProcessorKind processo
     m.static_watts = device.static_power.value;
     m.battery_joules = device.battery_watt_hours * 3600;
     return m;
+}
+
+std::string_view refusal(const Workload& work, const Machine& machine) {
+    if (work.expert_groups > 0 && !machine.routes_experts)
+        return "this engine compiles fixed graphs and has no routing of experts";
+    return {};
 }
 
 }  // namespace memwall::speed

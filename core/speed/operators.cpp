@@ -103,20 +103,40 @@ class Table {
     std::vector<Operator> rows_;
 };
 
+/// Blocks whose scales are themselves packed (K and I types): more than 128 values share a structure.
+bool has_nested_blocks(quant::Format format) {
+    const quant::BlockFormat* block =
+        format.family == quant::Family::ggml ? quant::find_block_format(format.ggml_type) : nullptr;
+    return block && block->block_len > 128;
+}
+
+constexpr double kWideBits = 15;  ///< at and above: stored as computed with, nothing to unpack
+
+/// 3, 5 and 6 bits a value are kept as two fields that have to be joined.
+bool is_split(double bits_per_weight) {
+    const int bits = static_cast<int>(bits_per_weight);
+    return bits == 3 || bits == 5 || bits == 6;
+}
+
 /// Adds a matrix of which `share` is touched, multiplied with `rows` inputs (each passing through `visited`
 /// of it).
-void add_matrix(Operator& op, const model::Tensor& t, double bytes, double share, double rows, double visited,
-                Activations activations) {
+void add_matrix(Operator& op, const model::Tensor& t, quant::Format format, double bytes, double share,
+                double rows, double visited, Activations activations) {
     const auto elements = static_cast<double>(t.elements());
     const double bits = elements > 0 ? bytes * 8 / elements : 0;
     op.weight_bytes += bytes * share;
     op.weights += elements * share;
-    if (bits < 15) op.dequantized_weights += elements * share;
+    const bool nested = bits < kWideBits && has_nested_blocks(format);
+    if (bits < kWideBits)
+        (is_split(bits) ? op.split_weights
+         : nested       ? op.nested_weights
+                        : op.simple_weights) += elements * share;
     if (t.dims[1] * t.dims[2] * t.dims[3] == 1) return;  // a vector: added or scaled, no product
     const double ops = 2 * elements * visited * rows;
+    if (nested) op.nested_ops += ops;
     if (bits > 24)
         op.fp32_ops += ops;
-    else if (bits > 15 || activations == Activations::f16)
+    else if (bits > kWideBits || activations == Activations::f16)
         op.fp16_ops += ops;
     else
         op.int8_ops += ops;
@@ -126,6 +146,7 @@ void add_matrix(Operator& op, const model::Tensor& t, double bytes, double share
 void add_attention(Table& table, const model::Attention& a, const Phase& phase) {
     Operator& op = table.row(OperatorKind::attention, a.window);
     op.layers += 1;
+    op.heads += static_cast<double>(a.heads);
     const auto tokens = static_cast<double>(phase.tokens), context = static_cast<double>(phase.context);
     const auto sequences = static_cast<double>(phase.sequences), window = static_cast<double>(a.window);
     const bool latent = a.latent_rank > 0;
@@ -210,7 +231,8 @@ std::vector<Operator> operators(const model::Model& model, const std::vector<qua
         const model::Tensor& t = model.tensors[i];
         const std::optional<OperatorKind> kind = kind_of(t.role);
         if (!kind || t.layer >= layers || t.elements() == 0) continue;
-        const double bytes = quant::tensor_bytes(formats.empty() ? t.format : formats[i], t.dims).as_double();
+        const quant::Format format = formats.empty() ? t.format : formats[i];
+        const double bytes = quant::tensor_bytes(format, t.dims).as_double();
         if (*kind == OperatorKind::embedding) {
             // A look-up reads one row a token; a table that doubles as the head is read whole as well.
             const auto table_rows = static_cast<double>(t.elements() / t.dims[0]);
@@ -218,7 +240,7 @@ std::vector<Operator> operators(const model::Model& model, const std::vector<qua
             op.weight_bytes += bytes / table_rows * rows;
             op.activation_bytes += rows * static_cast<double>(t.dims[0]) * kActivationBytes;
             if (t.role == Role::token_embedding && !has_output)
-                add_matrix(table.row(OperatorKind::output), t, bytes, 1, heads, 1, activations);
+                add_matrix(table.row(OperatorKind::output), t, format, bytes, 1, heads, 1, activations);
         } else if (*kind == OperatorKind::experts) {
             const model::Layer* layer =
                 t.layer >= 0 ? &model.layers[static_cast<std::size_t>(t.layer)] : nullptr;
@@ -226,11 +248,11 @@ std::vector<Operator> operators(const model::Model& model, const std::vector<qua
             const std::int64_t count = routed ? layer->experts->count : 1,
                                used = routed ? layer->experts->used : 1;
             const auto n = static_cast<double>(count), k = static_cast<double>(used);
-            add_matrix(table.row(*kind, 0, count, used), t, bytes, distinct_experts(n, k, rows) / n, rows,
-                       k / n, activations);
+            add_matrix(table.row(*kind, 0, count, used), t, format, bytes, distinct_experts(n, k, rows) / n,
+                       rows, k / n, activations);
         } else {
             const bool output = *kind == OperatorKind::output;
-            add_matrix(table.row(*kind), t, bytes, 1, output ? heads : rows, 1, activations);
+            add_matrix(table.row(*kind), t, format, bytes, 1, output ? heads : rows, 1, activations);
         }
     }
     return std::move(table).sorted();

@@ -52,14 +52,18 @@ struct Operator {
     int layers = 0;                              ///< layers that have it; 0 = outside the layers
     double weight_bytes = 0;                     ///< touched, each matrix once
     double weights = 0;                          ///< touched elements
-    double dequantized_weights = 0;              ///< of those, the ones stored below 16 bits
-    double activation_bytes = 0;                 ///< inputs and outputs of the matrices at 2 bytes a value
+    double simple_weights = 0;                   ///< touched, packed below 16 bits in blocks with one scale
+    double nested_weights = 0;    ///< touched, packed in super-blocks whose scales are packed too
+    double split_weights = 0;     ///< touched, packed with each value in two bit fields (3, 5 or 6 bits)
+    double nested_ops = 0;        ///< part of the matrix products that nested blocks feed
+    double activation_bytes = 0;  ///< inputs and outputs of the matrices at 2 bytes a value
     double kv_values_read =
         0;  ///< K and V elements read from the cache (the memory chapter knows their bytes)
     double kv_values_written = 0;
     double state_values = 0;                          ///< recurrent state elements read and written once
     double int8_ops = 0, fp16_ops = 0, fp32_ops = 0;  ///< matrix products, 2 a multiply-add
     double attention_ops = 0;
+    double heads = 0;  ///< attention: query heads of all layers
 };
 
 /// Expected number of distinct experts that `rows` independent tokens visit when each picks `used` of `count`

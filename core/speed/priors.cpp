@@ -1,84 +1,93 @@
 #include "core/speed/priors.h"
 
-#include <yaml-cpp/yaml.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
+#include <utility>
 
-#include "core/base/embedded.h"
-#include "core/base/error.h"
+#include "core/base/interval.h"
 
 namespace memwall::speed {
 namespace {
 
-constexpr std::string_view kFile = "speed/priors.yaml";
-
-struct Book {
-    Priors values;
-    std::map<std::string, ClassPrior, std::less<>> classes;
-    ClassPrior unknown;
-};
+constexpr double kUnlimited = 1e30;  ///< a rate that never binds
+constexpr int kCurrentYear = 2025;   ///< engines from here on share one overhead
+constexpr double kNarrowBus = 60e9;
 
 double square(double x) {
     return x * x;
 }
 
-LogNormal<Machine::parameters> decode_prior(const YAML::Node& node, double judged_spread) {
-    LogNormal<Machine::parameters> p;
-    p.mean = {std::log(node["weights"].as<double>()), std::log(node["kv"].as<double>()),
-              std::log(node["overhead"].as<double>())};
-    for (std::size_t i = 0; i < p.mean.size(); ++i)
-        p.covariance[i][i] = square(node["spread"][i].as<double>()) + (i == 0 ? square(judged_spread) : 0);
-    return p;
-}
-
-LogNormal<Machine::prefill_parameters> prefill_prior(double utilisation, double spread,
-                                                     const YAML::Node& attention) {
-    LogNormal<Machine::prefill_parameters> p;
-    p.mean = {std::log(utilisation), std::log(utilisation * attention["utilisation"].as<double>())};
-    p.covariance[0] = {square(spread), square(spread)};
-    p.covariance[1] = {square(spread), square(spread) + square(attention["spread"].as<double>())};
-    return p;
-}
-
-Book read_book() {
-    const EmbeddedFile* file = embedded_speed().find(kFile);
-    if (!file) throw Error(std::string(kFile), "not embedded");
-    const YAML::Node root = YAML::Load(std::string(file->text()));
-    Book book;
-    book.values = {root["level"].as<double>(), root["quantile"].as<double>(), root["noise"].as<double>(),
-                   root["prefill_noise"].as<double>()};
-    const auto judged_spread = root["judged_spread"].as<double>();
-    for (const auto& entry : root["classes"]) {
-        const YAML::Node& row = entry.second;
-        ClassPrior prior;
-        prior.judged = row["judged"] && row["judged"].as<bool>();
-        prior.decode =
-            decode_prior(root["decode"][row["decode"].as<std::string>()], prior.judged ? judged_spread : 0);
-        prior.prefill =
-            prefill_prior(row["prefill"].as<double>(), row["prefill_spread"].as<double>(), root["attention"]);
-        book.classes.emplace(entry.first.as<std::string>(), prior);
-    }
-    book.unknown.judged = true;
-    book.unknown.decode = decode_prior(root["decode"]["pooled"], judged_spread);
-    book.unknown.prefill = prefill_prior(0.2, 0.7, root["attention"]);
-    return book;
-}
-
-const Book& book() {
-    static const Book b = read_book();
-    return b;
-}
-
 }  // namespace
 
-const Priors& priors() {
-    return book().values;
+void PriorBook::add_class(const std::string& efficiency_class, const std::string& family_name, bool judged) {
+    classes[efficiency_class] = {
+        family_name, judged,
+        intern(fmt::format("{} of class {}", judged ? "judged prior" : "prior", efficiency_class))};
 }
 
-const ClassPrior& class_prior(std::string_view efficiency_class) {
-    const auto it = book().classes.find(efficiency_class);
-    return it == book().classes.end() ? book().unknown : it->second;
+const ClassPrior& PriorBook::classified(std::string_view efficiency_class) const {
+    static const ClassPrior unknown{"pooled", true, "judged prior of an unknown class"};
+    const auto it = classes.find(efficiency_class);
+    return it == classes.end() ? unknown : it->second;
+}
+
+const FamilyPrior& PriorBook::family(const ClassPrior& c) const {
+    static const FamilyPrior none;
+    const auto it = families.find(c.family);
+    return it == families.end() ? none : it->second;
+}
+
+Rates prior_rates(const PriorBook& book, const Traits& t) {
+    const ClassPrior& c = book.classified(t.efficiency_class);
+    const FamilyPrior& f = book.family(c);
+    const bool cpu = t.kind == device::ProcessorKind::cpu;
+    const bool gpu = t.kind == device::ProcessorKind::gpu;
+    const double width = cpu ? std::pow(t.bandwidth / kNarrowBus, -book.cpu_width_exponent) : 1;
+    const double age = gpu ? std::max(0, kCurrentYear - t.engine_year) : 0;
+    const double issue = t.fp32 * (t.concurrent_int ? 2 : 1);
+
+    Rates rates;
+    RateVector& r = rates.central;
+    r[weight_stream] = f.weights * width * t.bandwidth;
+    r[kv_stream] = f.kv * (t.fused_attention ? 1 : book.unfused_kv) * t.bandwidth;
+    r[layer_overhead] = f.layer_overhead * std::exp(book.overhead_per_year * age);
+    r[expert_overhead] = r[layer_overhead] * book.expert_overhead;
+    r[step_overhead] = book.served_overhead;
+    r[dequantization] = issue > 0 && t.kind != device::ProcessorKind::npu
+                            ? issue / (cpu ? book.cpu_flops_per_weight : book.gpu_flops_per_weight)
+                            : kUnlimited;
+    r[matrix_rate] = t.matrix_peak > 0 ? f.utilisation * t.matrix_peak : kUnlimited;
+    r[attention_rate] = r[matrix_rate] * f.attention * (t.fused_attention ? 1 : book.unfused_attention);
+
+    // Families differ in how alike their devices stream and multiply; overheads and attention vary alike in
+    // all.
+    const double judged = c.judged ? book.judged_spread : 1;
+    for (std::size_t i = 0; i < rate_count; ++i) {
+        const bool stream = i == weight_stream || i == dequantization;
+        const double family = stream ? f.spread : i == matrix_rate ? f.prefill_spread : 1;
+        rates.covariance[i][i] = square(book.spread[i] * judged * family);
+    }
+    // expert overhead is a multiple of the layer overhead, the attention rate a share of the matrix rate
+    const auto follow = [&](Rate follower, Rate leader) {
+        const double shared = rates.covariance[leader][leader];
+        rates.covariance[follower][follower] += shared;
+        rates.covariance[follower][leader] = rates.covariance[leader][follower] = shared;
+    };
+    follow(expert_overhead, layer_overhead);
+    follow(attention_rate, matrix_rate);
+    // A setup as a whole is fast or slow: all terms of a decode step move together.
+    constexpr std::array<std::pair<Rate, int>, 5> decode_rates = {{{weight_stream, 1},
+                                                                   {dequantization, 1},
+                                                                   {kv_stream, 1},
+                                                                   {layer_overhead, -1},
+                                                                   {expert_overhead, -1}}};
+    const double common = square(book.common_spread * judged * f.spread);
+    for (const auto& [i, sign_i] : decode_rates)
+        for (const auto& [j, sign_j] : decode_rates) rates.covariance[i][j] += common * sign_i * sign_j;
+    return rates;
 }
 
 }  // namespace memwall::speed

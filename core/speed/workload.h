@@ -6,30 +6,39 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/units.h"
 #include "core/speed/operators.h"
+#include "core/speed/rates.h"
 
 namespace memwall::speed {
+
+/// Launches of a layer relative to a plain one of about 23 operators (norms, projections, rotations, cache
+/// writes, attention, feed-forward, additions); a norm is two of them.
+double layer_launches(int norms_beyond_two);
+
+/// Matrices that are used together. Operations are those of one token.
+struct MatrixSet {
+    double bytes = 0;
+    double simple_weights = 0;  ///< packed below 16 bits, one scale a block
+    double nested_weights = 0;  ///< packed below 16 bits, scales packed too
+    double split_weights = 0;   ///< packed below 16 bits, each value in two fields
+    double ops = 0;
+    double nested_ops = 0;  ///< of `ops`, fed by nested blocks
+    double wide_ops = 0;    ///< of `ops`, in 16- or 32-bit arithmetic
+};
 
 struct Workload {
     static constexpr int kGroups = 6;  ///< more distinct windows or expert shapes than this are merged
 
-    int layers = 0;
-    int expert_layers = 0;
-    double stored_bytes = 0;       ///< all tensors of the text model: what a load reads
-    double dense_bytes = 0;        ///< read by every step: everything but routed experts and look-up tables
-    double embedding_bytes = 0;    ///< look-ups of one token
-    double dequantized_dense = 0;  ///< weights below 16 bits in dense_bytes
-    double body_ops = 0;           ///< matrix operations of one token without head and routed experts
-    double head_ops = 0;           ///< matrix operations of one row of logits
-    double half_ops = 0;  ///< part of body_ops + routed experts whose weights are stored in 16 or 32 bits
-    double hidden = 0;    ///< width of the residual stream
+    double layers = 0;         ///< in plain layers' worth of launches: more norms, more small operators
+    double expert_layers = 0;  ///< with routed experts, in the same unit
+    double stored_bytes = 0;   ///< all tensors: what a load reads
+    double lookup_bytes = 0;   ///< rows of the embedding tables for one token
+    MatrixSet body;            ///< read by every step, routed experts and head left out
+    MatrixSet head;
 
-    struct Experts {
+    struct Experts
+        : MatrixSet {  ///< bytes and weights of all of them, all layers; ops of the ones a token visits
         double count = 0, used = 0;
-        double bytes = 0;        ///< all of them, all layers
-        double dequantized = 0;  ///< weights below 16 bits in `bytes`
-        double ops = 0;          ///< per token
     };
     std::array<Experts, kGroups> experts{};
     int expert_groups = 0;
@@ -37,22 +46,25 @@ struct Workload {
     struct Attention {
         double window = 0;        ///< 0 = all
         double ops_per_cell = 0;  ///< all layers of the group, one query and one cached token
+        double heads = 0;         ///< query heads of all layers of the group
     };
     std::array<Attention, kGroups> attention{};
     int attention_groups = 0;
 
-    /// Weight bytes that one step with `rows` tokens reads.
-    double touched_bytes(double rows) const;
-    /// Weights that such a step decodes from below 16 bits.
-    double dequantized_weights(double rows) const;
-    /// Matrix operations of `rows` tokens through the layers and `logit_rows` rows through the head.
-    double matrix_ops(double rows, double logit_rows) const;
+    /// Matrices that one step with `rows` tokens reads, with the operations of those tokens; `logit_rows` of
+    /// them pass the head. Look-ups included.
+    MatrixSet step(double rows, double logit_rows) const;
+    double touched_bytes(double rows) const { return step(rows, rows).bytes; }
     /// Attention operations of `tokens` queries after `context` cached tokens, one sequence.
     double attention_ops(double tokens, double context) const;
+    /// Scores of the same: one for each head, query and visible token.
+    double attention_scores(double tokens, double context) const;
 };
 
-/// Throws Error when a tensor has no format. `formats` as for operators().
-Workload prepare_workload(const model::Model& model, const std::vector<quant::Format>& formats);
+/// Throws Error when a tensor has no format. `formats` as for operators(); `activations` decides the
+/// arithmetic that packed weights meet.
+Workload prepare_workload(const model::Model& model, const std::vector<quant::Format>& formats,
+                          Activations activations = Activations::automatic);
 
 /// What the cache costs to read, given by whoever lays it out (core/memory): bytes a token and sequence for
 /// each group of layers with the same window, and the state that recurrent layers read and write each step.

@@ -24,32 +24,46 @@ constexpr Rate kRates[] = {{"fp32", &device::Processor::fp32, "FLOPS"},
 std::string rates(const device::Processor& p) {
     std::string text;
     for (const Rate& r : kRates)
-        if ((p.*r.value).value > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", r.name, ops_text(p.*r.value, r.noun));
+        if ((p.*r.value).value > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", r.name, ops_text(p.*r.value, r.noun));
     return text.empty() ? "peak rates unknown" : text;
 }
 
-Json rate_or_null(double v) { return v > 0 ? Json(v) : Json(nullptr); }
+Json rate_or_null(double v) {
+    return v > 0 ? Json(v) : Json(nullptr);
+}
 
 }  // namespace
 
 std::string device_text(const device::Device& d, bool colour) {
     std::string out = styled(d.name, Style::bold, colour) + "  " + d.id + "\n";
-    out += fmt::format("  {}{}{}{}\n", d.device_class, d.os.empty() ? "" : ", " + d.os, d.year ? fmt::format(", {}", d.year) : "",
-                       d.confidence.empty() ? "" : fmt::format(", memory line of {} confidence", d.confidence));
+    out +=
+        fmt::format("  {}{}{}{}\n", d.device_class, d.os.empty() ? "" : ", " + d.os,
+                    d.year ? fmt::format(", {}", d.year) : "",
+                    d.confidence.empty() ? "" : fmt::format(", memory line of {} confidence", d.confidence));
     for (const device::Pool& p : d.pools) {
-        out += fmt::format("  {:<10} {}, usable by one process {} ({})\n", p.name, p.capacity.value > 0 ? bytes_text(p.capacity) : "size unknown",
+        out += fmt::format("  {:<10} {}, usable by one process {} ({})\n", p.name,
+                           p.capacity.value > 0 ? bytes_text(p.capacity) : "size unknown",
                            bytes_text(p.usable), p.usable_rule.empty() ? "no rule" : p.usable_rule);
-        out += fmt::format("  {:<10} {}{}{}\n", "", p.memory_type.empty() ? "" : p.memory_type + " ", p.bandwidth.value > 0 ? rate_text(p.bandwidth) + " peak" : "bandwidth unknown",
-                           p.measured_bandwidth.value > 0 ? fmt::format(", {} measured ({})", rate_text(p.measured_bandwidth), p.measured_scope) : "");
+        out += fmt::format(
+            "  {:<10} {}{}{}\n", "", p.memory_type.empty() ? "" : p.memory_type + " ",
+            p.bandwidth.value > 0 ? rate_text(p.bandwidth) + " peak" : "bandwidth unknown",
+            p.measured_bandwidth.value > 0
+                ? fmt::format(", {} measured ({})", rate_text(p.measured_bandwidth), p.measured_scope)
+                : "");
     }
     for (const device::Processor& p : d.processors) {
         out += fmt::format("  {:<10} {}; {}\n", kKinds[static_cast<int>(p.kind)], p.name, rates(p));
         if (!p.isa.empty()) out += fmt::format("  {:<10} {}\n", "", fmt::join(p.isa, " "));
-        if (p.max_allocation.value > 0) out += fmt::format("  {:<10} at most {} in one buffer\n", "", bytes_text(p.max_allocation));
+        if (p.max_allocation.value > 0)
+            out += fmt::format("  {:<10} at most {} in one buffer\n", "", bytes_text(p.max_allocation));
     }
     if (d.link) out += fmt::format("  {:<10} {} {}\n", "link", d.link->name, rate_text(d.link->bandwidth));
-    if (d.storage.read.value > 0) out += fmt::format("  {:<10} {} reads {}\n", "storage", d.storage.type, rate_text(d.storage.read));
-    if (d.sustained_fraction > 0) out += fmt::format("  {:<10} {:.0f} % of the cold rate after minutes\n", "sustained", d.sustained_fraction * 100);
+    if (d.storage.read.value > 0)
+        out += fmt::format("  {:<10} {} reads {}\n", "storage", d.storage.type, rate_text(d.storage.read));
+    if (d.sustained_fraction > 0)
+        out += fmt::format("  {:<10} {:.0f} % of the cold rate after minutes\n", "sustained",
+                           d.sustained_fraction * 100);
     for (const std::string& note : d.notes) {
         bool first = true;
         for (const std::string& line : wrapped(note, 84)) {
@@ -70,22 +84,36 @@ std::string device_text(const device::Device& d, bool colour) {
 
 std::string device_json(const device::Device& d) {
     Json j = document("memwall/device-view/1");
-    j.update({{"id", d.id}, {"name", d.name}, {"class", d.device_class}, {"os", d.os}, {"year", d.year}, {"confidence", d.confidence}});
+    j.update({{"id", d.id},
+              {"name", d.name},
+              {"class", d.device_class},
+              {"os", d.os},
+              {"year", d.year},
+              {"confidence", d.confidence}});
     j["pools"] = Json::array();
     for (const device::Pool& p : d.pools)
-        j["pools"].push_back({{"name", p.name},
-                              {"capacity_bytes", p.capacity.value},
-                              {"usable_bytes", p.usable.value},
-                              {"usable_rule", p.usable_rule},
-                              {"bandwidth_bytes_per_second", rate_or_null(p.bandwidth.value)},
-                              {"measured_bandwidth_bytes_per_second", rate_or_null(p.measured_bandwidth.value)}});
+        j["pools"].push_back(
+            {{"name", p.name},
+             {"capacity_bytes", p.capacity.value},
+             {"usable_bytes", p.usable.value},
+             {"usable_rule", p.usable_rule},
+             {"bandwidth_bytes_per_second", rate_or_null(p.bandwidth.value)},
+             {"measured_bandwidth_bytes_per_second", rate_or_null(p.measured_bandwidth.value)}});
     j["processors"] = Json::array();
     for (const device::Processor& p : d.processors) {
-        Json row{{"kind", kKinds[static_cast<int>(p.kind)]}, {"name", p.name}, {"efficiency_class", p.efficiency_class}, {"cores", p.cores}, {"isa", p.isa}, {"pool", p.pool}};
-        for (const Rate& r : kRates) row[fmt::format("{}_per_second", r.name)] = rate_or_null((p.*r.value).value);
+        Json row{{"kind", kKinds[static_cast<int>(p.kind)]},
+                 {"name", p.name},
+                 {"efficiency_class", p.efficiency_class},
+                 {"cores", p.cores},
+                 {"isa", p.isa},
+                 {"pool", p.pool}};
+        for (const Rate& r : kRates)
+            row[fmt::format("{}_per_second", r.name)] = rate_or_null((p.*r.value).value);
         j["processors"].push_back(std::move(row));
     }
-    if (d.link) j["link"] = {{"name", d.link->name}, {"bandwidth_bytes_per_second", rate_or_null(d.link->bandwidth.value)}};
+    if (d.link)
+        j["link"] = {{"name", d.link->name},
+                     {"bandwidth_bytes_per_second", rate_or_null(d.link->bandwidth.value)}};
     j["storage_read_bytes_per_second"] = rate_or_null(d.storage.read.value);
     j["os_reserved_bytes"] = d.os_reserved.value;
     j["sustained_fraction"] = rate_or_null(d.sustained_fraction);

@@ -14,30 +14,32 @@
 namespace memwall::view {
 namespace {
 
+constexpr std::size_t kLongestText = 60;
+
+struct ValueText {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(std::int64_t n) const { return fmt::format("{}", n); }
+    std::string operator()(double x) const { return fmt::format("{:g}", x); }
+    std::string operator()(const std::string& s) const {
+        std::string line = s.substr(0, kLongestText);
+        for (char& c : line)
+            if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+        return line + (s.size() > kLongestText ? " ..." : "");
+    }
+    template <class T>
+    std::string operator()(const std::vector<T>& a) const {
+        const std::size_t n = std::min<std::size_t>(a.size(), model::GgufValue::kShownElements);
+        return fmt::format("{}{}", fmt::join(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), " "),
+                           n < a.size() ? " ..." : "");
+    }
+};
+
 std::string value_text(const model::GgufValue& v) {
-    constexpr std::size_t kLongest = 60;
-    struct Text {
-        std::string operator()(std::monostate) const { return ""; }
-        std::string operator()(std::int64_t n) const { return fmt::format("{}", n); }
-        std::string operator()(double x) const { return fmt::format("{:g}", x); }
-        std::string operator()(const std::string& s) const {
-            std::string line = s.substr(0, kLongest);
-            for (char& c : line)
-                if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-            return line + (s.size() > kLongest ? " ..." : "");
-        }
-        std::string operator()(const std::vector<std::int64_t>& a) const { return list(a); }
-        std::string operator()(const std::vector<double>& a) const { return list(a); }
-        template <class T>
-        static std::string list(const std::vector<T>& a) {
-            const std::size_t n = std::min<std::size_t>(a.size(), model::GgufValue::kShownElements);
-            return fmt::format("{}{}", fmt::join(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), " "), n < a.size() ? " ..." : "");
-        }
-    };
-    const std::string text = std::visit(Text{}, v.value);
+    const std::string text = std::visit(ValueText{}, v.value);
     if (v.type == model::GgufType::boolean) return text == "0" ? "false" : "true";
     if (v.type != model::GgufType::array) return text;
-    return fmt::format("{} {}s{}{}", count_text(static_cast<std::int64_t>(v.count)), model::gguf_type_name(v.element), text.empty() ? "" : ": ", text);
+    return fmt::format("{} {}s{}{}", count_text(static_cast<std::int64_t>(v.count)),
+                       model::gguf_type_name(v.element), text.empty() ? "" : ": ", text);
 }
 
 std::string shape(const std::array<std::int64_t, 4>& dims, int n) {
@@ -52,7 +54,9 @@ TextTable format_table(const std::map<std::string, FormatUse>& formats) {
     TextTable t{{"format", ">tensors", ">values", ">bytes", ">bits a value"}, {}};
     for (const auto& [name, use] : formats)
         t.rows.push_back({name, count_text(use.tensors), count_text(use.elements), count_text(use.bytes),
-                          use.elements > 0 ? fmt::format("{:.3f}", 8.0 * static_cast<double>(use.bytes) / static_cast<double>(use.elements)) : "-"});
+                          use.elements > 0 ? fmt::format("{:.3f}", 8.0 * static_cast<double>(use.bytes) /
+                                                                       static_cast<double>(use.elements))
+                                           : "-"});
     return t;
 }
 
@@ -79,27 +83,50 @@ std::string gguf_view(const model::GgufFile& f, FileParts parts, bool json, bool
     }
     if (json) {
         Json j = document("memwall/inspect/1");
-        j.update({{"file", f.name}, {"format", "gguf"}, {"version", f.version}, {"big_endian", f.big_endian}, {"alignment", f.alignment},
-                  {"header_bytes", f.header_bytes}, {"tensor_bytes", total}, {"truncated", f.truncated}, {"missing_shards", f.missing_shards}, {"warnings", warnings}});
+        j.update({{"file", f.name},
+                  {"format", "gguf"},
+                  {"version", f.version},
+                  {"big_endian", f.big_endian},
+                  {"alignment", f.alignment},
+                  {"header_bytes", f.header_bytes},
+                  {"tensor_bytes", total},
+                  {"truncated", f.truncated},
+                  {"missing_shards", f.missing_shards},
+                  {"warnings", warnings}});
         j["metadata"] = Json::array();
-        for (const model::GgufEntry& e : f.metadata) j["metadata"].push_back({{"key", e.key}, {"type", model::gguf_type_name(e.value.type)}, {"value", value_text(e.value)}, {"offset", e.offset}});
+        for (const model::GgufEntry& e : f.metadata)
+            j["metadata"].push_back({{"key", e.key},
+                                     {"type", model::gguf_type_name(e.value.type)},
+                                     {"value", value_text(e.value)},
+                                     {"offset", e.offset}});
         j["tensors"] = Json::array();
         for (const model::GgufTensor& t : f.tensors)
-            j["tensors"].push_back({{"name", t.name}, {"dims", std::vector<std::int64_t>(t.dims.begin(), t.dims.begin() + t.dimensions)}, {"format", quant::format_name(t.format)}, {"bytes", t.bytes}, {"offset", t.offset}, {"shard", t.shard}});
+            j["tensors"].push_back(
+                {{"name", t.name},
+                 {"dims", std::vector<std::int64_t>(t.dims.begin(), t.dims.begin() + t.dimensions)},
+                 {"format", quant::format_name(t.format)},
+                 {"bytes", t.bytes},
+                 {"offset", t.offset},
+                 {"shard", t.shard}});
         return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     }
     std::string out = description;
-    out += fmt::format("\nGGUF version {}{}, {} metadata keys, {} tensors, {} of tensors, header {}\n", f.version, f.big_endian ? ", big-endian" : "", f.metadata.size(),
-                       f.tensors.size(), bytes_text(Bytes(total)), bytes_text(Bytes(static_cast<std::int64_t>(f.header_bytes))));
+    out +=
+        fmt::format("\nGGUF version {}{}, {} metadata keys, {} tensors, {} of tensors, header {}\n",
+                    f.version, f.big_endian ? ", big-endian" : "", f.metadata.size(), f.tensors.size(),
+                    bytes_text(Bytes(total)), bytes_text(Bytes(static_cast<std::int64_t>(f.header_bytes))));
     out += plain_table(format_table(formats), colour);
     if (parts.metadata) {
         TextTable t{{"key", "type", "value"}, {}};
-        for (const model::GgufEntry& e : f.metadata) t.rows.push_back({e.key, std::string(model::gguf_type_name(e.value.type)), value_text(e.value)});
+        for (const model::GgufEntry& e : f.metadata)
+            t.rows.push_back({e.key, std::string(model::gguf_type_name(e.value.type)), value_text(e.value)});
         out += "\n" + plain_table(t, colour);
     }
     if (parts.tensors) {
         TextTable t{{"tensor", "shape", "format", ">bytes"}, {}};
-        for (const model::GgufTensor& x : f.tensors) t.rows.push_back({x.name, shape(x.dims, x.dimensions), quant::format_name(x.format), count_text(x.bytes)});
+        for (const model::GgufTensor& x : f.tensors)
+            t.rows.push_back(
+                {x.name, shape(x.dims, x.dimensions), quant::format_name(x.format), count_text(x.bytes)});
         out += "\n" + plain_table(t, colour);
     }
     for (const std::string& w : f.warnings) out += "Note: " + w + "\n";
@@ -119,22 +146,32 @@ std::string safetensors_view(const model::SafetensorsSet& set, FileParts parts, 
             use.elements += elements;
             use.bytes += static_cast<std::int64_t>(t.bytes());
             ++count;
-            tensors.rows.push_back({t.name, fmt::format("{}", fmt::join(t.shape, " x ")), std::string(t.dtype->name), count_text(static_cast<std::int64_t>(t.bytes()))});
+            tensors.rows.push_back({t.name, fmt::format("{}", fmt::join(t.shape, " x ")),
+                                    std::string(t.dtype->name),
+                                    count_text(static_cast<std::int64_t>(t.bytes()))});
         }
     if (json) {
         Json j = document("memwall/inspect/1");
-        j.update({{"format", "safetensors"}, {"files", set.files.size()}, {"missing_shards", set.missing_shards}, {"header_bytes", set.header_bytes()}, {"tensor_bytes", set.data_bytes()}, {"warnings", set.warnings}});
+        j.update({{"format", "safetensors"},
+                  {"files", set.files.size()},
+                  {"missing_shards", set.missing_shards},
+                  {"header_bytes", set.header_bytes()},
+                  {"tensor_bytes", set.data_bytes()},
+                  {"warnings", set.warnings}});
         j["tensors"] = Json::array();
         for (const model::SafetensorsFile& f : set.files)
             for (const model::SafetensorsTensor& t : f.tensors)
-                j["tensors"].push_back({{"name", t.name}, {"dims", t.shape}, {"format", t.dtype->name}, {"bytes", t.bytes()}});
+                j["tensors"].push_back(
+                    {{"name", t.name}, {"dims", t.shape}, {"format", t.dtype->name}, {"bytes", t.bytes()}});
         return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     }
-    std::string out = fmt::format("safetensors, {} file{}, {} tensors, {} of tensors\n", set.files.size(), set.files.size() == 1 ? "" : "s", count,
+    std::string out = fmt::format("safetensors, {} file{}, {} tensors, {} of tensors\n", set.files.size(),
+                                  set.files.size() == 1 ? "" : "s", count,
                                   bytes_text(Bytes(static_cast<std::int64_t>(set.data_bytes()))));
     out += plain_table(format_table(formats), colour);
     if (parts.metadata && !set.files.empty())
-        for (const auto& [key, value] : set.files.front().metadata) out += fmt::format("  {}  {}\n", key, value.substr(0, 80));
+        for (const auto& [key, value] : set.files.front().metadata)
+            out += fmt::format("  {}  {}\n", key, value.substr(0, 80));
     if (parts.tensors) out += "\n" + plain_table(tensors, colour);
     for (const std::string& w : set.warnings) out += "Note: " + w + "\n";
     return out;

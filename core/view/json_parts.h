@@ -1,4 +1,5 @@
-// Pieces that several documents share. Only for core/view/*.cpp: keeps the JSON library out of public headers.
+// Pieces that several documents share. Only for core/view/*.cpp: keeps the JSON library out of public
+// headers.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,21 +12,31 @@ namespace memwall::view {
 
 using Json = nlohmann::ordered_json;
 
-inline Json number(Bytes b) { return b.value; }
+inline Json number(Bytes b) {
+    return b.value;
+}
 template <class Tag>
 Json number(detail::Real<Tag> x) {
     return x.value;
 }
-inline Json number(double x) { return x; }
+inline Json number(double x) {
+    return x;
+}
 
 /// {"low","central","high","level","basis"}; integers for bytes.
 template <class T>
 Json quantity(const Interval<T>& i) {
-    return {{"low", number(i.low)}, {"central", number(i.central)}, {"high", number(i.high)}, {"level", i.level}, {"basis", i.basis}};
+    return {{"low", number(i.low)},
+            {"central", number(i.central)},
+            {"high", number(i.high)},
+            {"level", i.level},
+            {"basis", i.basis}};
 }
 
 /// A document's head: schema and versions.
-inline Json document(std::string_view schema) { return {{"schema", schema}, {"memwall_version", kVersion}, {"data_version", kDataVersion}}; }
+inline Json document(std::string_view schema) {
+    return {{"schema", schema}, {"memwall_version", kVersion}, {"data_version", kDataVersion}};
+}
 
 Json ledger(const LedgerItem& item);
 

@@ -13,19 +13,29 @@
 namespace memwall::view {
 namespace {
 
-constexpr std::string_view kUnits[] = {"", "bytes", "seconds", "per_second", "bytes_per_second", "ops_per_second", "joules", "tokens", "parameters"};
+constexpr std::string_view kUnits[] = {
+    "",       "bytes",  "seconds",   "per_second", "bytes_per_second", "ops_per_second",
+    "joules", "tokens", "parameters"};
 
 std::string one_value(double v, Unit unit) {
     switch (unit) {
-        case Unit::bytes: return bytes_text(Bytes(std::llround(v)));
-        case Unit::seconds: return seconds_text(Seconds(v));
-        case Unit::per_second: return number_text(v) + " tokens/s";
-        case Unit::bytes_per_second: return rate_text(BytesPerSecond(v));
-        case Unit::ops_per_second: return ops_text(OpsPerSecond(v));
-        case Unit::joules: return number_text(v) + " J";
+        case Unit::bytes:
+            return bytes_text(Bytes(std::llround(v)));
+        case Unit::seconds:
+            return seconds_text(Seconds(v));
+        case Unit::per_second:
+            return number_text(v) + " tokens/s";
+        case Unit::bytes_per_second:
+            return rate_text(BytesPerSecond(v));
+        case Unit::ops_per_second:
+            return ops_text(OpsPerSecond(v));
+        case Unit::joules:
+            return number_text(v) + " J";
         case Unit::tokens:
-        case Unit::parameters: return count_text(std::llround(v));
-        case Unit::none: return number_text(v);
+        case Unit::parameters:
+            return count_text(std::llround(v));
+        case Unit::none:
+            return number_text(v);
     }
     return "";
 }
@@ -40,7 +50,8 @@ void print(std::string& out, const LedgerItem& item, std::size_t depth, bool col
         value = std::max(value, columns(i.value));
     }
     for (const LedgerInput& i : item.inputs)
-        out += fmt::format("{}    {}  {}  {}\n", indent, pad_right(i.name, name), pad_left(i.value, value), styled(i.source, Style::dim, colour));
+        out += fmt::format("{}    {}  {}  {}\n", indent, pad_right(i.name, name), pad_left(i.value, value),
+                           styled(i.source, Style::dim, colour));
     for (const LedgerItem& child : item.children) print(out, child, depth + 1, colour);
 }
 
@@ -49,8 +60,11 @@ void print(std::string& out, const LedgerItem& item, std::size_t depth, bool col
 std::string value_text(const LedgerItem& item) {
     const Interval<double>& v = item.value;
     std::string text = one_value(v.central, item.unit);
-    if (!v.is_exact()) return fmt::format("{}  [{} - {}, {:.0f} %, {}]", text, one_value(v.low, item.unit), one_value(v.high, item.unit), v.level * 100, v.basis);
-    if (item.unit == Unit::bytes && v.central >= 1024) text += fmt::format(" ({} bytes)", count_text(std::llround(v.central)));
+    if (!v.is_exact())
+        return fmt::format("{}  [{} - {}, {:.0f} %, {}]", text, one_value(v.low, item.unit),
+                           one_value(v.high, item.unit), v.level * 100, v.basis);
+    if (item.unit == Unit::bytes && v.central >= 1024)
+        text += fmt::format(" ({} bytes)", count_text(std::llround(v.central)));
     return text;
 }
 
@@ -64,14 +78,16 @@ Json ledger(const LedgerItem& item) {
     Json j{{"name", item.name}, {"unit", kUnits[static_cast<std::size_t>(item.unit)]}};
     if (item.unit == Unit::bytes) {
         const auto whole = [](double v) { return Bytes(std::llround(v)); };
-        j["value"] = quantity(Interval<Bytes>{whole(item.value.low), whole(item.value.central), whole(item.value.high), item.value.level, item.value.basis});
+        j["value"] = quantity(Interval<Bytes>{whole(item.value.low), whole(item.value.central),
+                                              whole(item.value.high), item.value.level, item.value.basis});
     } else {
         j["value"] = quantity(item.value);
     }
     if (!item.formula.empty()) j["formula"] = item.formula;
     if (!item.inputs.empty()) {
         j["inputs"] = Json::array();
-        for (const LedgerInput& i : item.inputs) j["inputs"].push_back({{"name", i.name}, {"value", i.value}, {"source", i.source}});
+        for (const LedgerInput& i : item.inputs)
+            j["inputs"].push_back({{"name", i.name}, {"value", i.value}, {"source", i.source}});
     }
     if (!item.children.empty()) {
         j["children"] = Json::array();

@@ -28,14 +28,35 @@ Json model_part(const plan::Prepared& p) {
 
 Json deployment_part(const plan::Prepared& p, const plan::Knobs& k, const plan::Target& t) {
     // Every default resolved, under the names of the options.
-    Json d{{"model", p.deployment.model}, {"device", p.deployment.device}, {"processor", kProcessors[static_cast<int>(t.processor)]},
-           {"quant", p.recipe}, {"runtime", p.runtime.profile->name}, {"runtime_release", p.runtime.release}, {"context", k.context},
-           {"sequences", k.sequences}, {"kv_k", k.kv_k.name}, {"kv_v", k.kv_v.name}, {"batch", k.batch}, {"ubatch", k.ubatch},
-           {"flash_attention", k.flash_attention}, {"window", k.window}, {"sinks", k.sinks}, {"prompt", k.prompt},
-           {"cached_prompt", k.cached_prompt}, {"generate", k.generate}, {"gpu_layers", k.gpu_layers}, {"kv_pool", k.kv_on_host ? "host" : "device"},
-           {"expert_pool", k.experts_on_host ? "host" : "device"}, {"offload", p.deployment.offload}, {"draft", p.deployment.draft},
-           {"draft_tokens", k.draft_tokens}, {"images", k.images}, {"reserve_bytes", t.reserve.value}, {"runtime_options", Json::object()},
-           {"set", p.deployment.set}, {"command", plan::command_line(p.deployment)}};
+    Json d{{"model", p.deployment.model},
+           {"device", p.deployment.device},
+           {"processor", kProcessors[static_cast<int>(t.processor)]},
+           {"quant", p.recipe},
+           {"runtime", p.runtime.profile->name},
+           {"runtime_release", p.runtime.release},
+           {"context", k.context},
+           {"sequences", k.sequences},
+           {"kv_k", k.kv_k.name},
+           {"kv_v", k.kv_v.name},
+           {"batch", k.batch},
+           {"ubatch", k.ubatch},
+           {"flash_attention", k.flash_attention},
+           {"window", k.window},
+           {"sinks", k.sinks},
+           {"prompt", k.prompt},
+           {"cached_prompt", k.cached_prompt},
+           {"generate", k.generate},
+           {"gpu_layers", k.gpu_layers},
+           {"kv_pool", k.kv_on_host ? "host" : "device"},
+           {"expert_pool", k.experts_on_host ? "host" : "device"},
+           {"offload", p.deployment.offload},
+           {"draft", p.deployment.draft},
+           {"draft_tokens", k.draft_tokens},
+           {"images", k.images},
+           {"reserve_bytes", t.reserve.value},
+           {"runtime_options", Json::object()},
+           {"set", p.deployment.set},
+           {"command", plan::command_line(p.deployment)}};
     for (const auto& [key, value] : p.deployment.runtime_options) d["runtime_options"][key] = value;
     return d;
 }
@@ -48,7 +69,12 @@ Json device_part(const plan::Target& t) {
                          {"usable_bytes", pool.usable.value},
                          {"usable_rule", pool.usable_rule},
                          {"bandwidth_bytes_per_second", pool.bandwidth.value}});
-    return {{"id", t.device.id}, {"name", t.device.name}, {"class", t.device.device_class}, {"os", t.device.os}, {"confidence", t.device.confidence}, {"pools", pools}};
+    return {{"id", t.device.id},
+            {"name", t.device.name},
+            {"class", t.device.device_class},
+            {"os", t.device.os},
+            {"confidence", t.device.confidence},
+            {"pools", pools}};
 }
 
 Json memory_part(const plan::Memory& m) {
@@ -61,7 +87,7 @@ Json memory_part(const plan::Memory& m) {
     out["file_backed_bytes"] = quantity(m.file_backed);
     out["anonymous_bytes"] = quantity(m.anonymous);
     out["needed_bytes"] = quantity(m.pools[m.deciding_pool].needed);
-    out["droppable_bytes"] = m.droppable.value;
+    out["droppable_bytes"] = quantity(m.pools[0].droppable);
     out["budget_bytes"] = m.budget.value;
     out["headroom_bytes"] = quantity(m.headroom);
     out["pools"] = Json::array();
@@ -69,7 +95,9 @@ Json memory_part(const plan::Memory& m) {
         const plan::PoolUse& pool = m.pools[n];
         Json items = Json::object();
         for (std::size_t i = 0; i < plan::kItems; ++i)
-            if (pool.items[i].high.value > 0) items[fmt::format("{}_bytes", plan::item_name(static_cast<plan::Item>(i)))] = quantity(pool.items[i]);
+            if (pool.items[i].high.value > 0)
+                items[fmt::format("{}_bytes", plan::item_name(static_cast<plan::Item>(i)))] =
+                    quantity(pool.items[i]);
         out["pools"].push_back({{"name", pool.name},
                                 {"capacity_bytes", pool.capacity.value},
                                 {"budget_bytes", pool.budget.value},
@@ -91,19 +119,32 @@ Json speed_part(const plan::Speed& s, const plan::Knobs& k) {
             {"decode_all_sequences_tokens_per_second", known(s.decode_known, s.decode_all)},
             {"prefill_tokens_per_second", known(s.prefill_known, s.prefill)},
             {"time_to_first_token_seconds", known(s.prefill_known, s.first_token)},
+            {"time_to_first_token_parts",
+             {{"tokenization_seconds", known(s.prefill_known, s.tokenization)},
+              {"prefill_seconds", known(s.prefill_known, s.prefill_time)},
+              {"first_decode_seconds", known(s.prefill_known, s.first_decode)},
+              {"load_seconds_if_cold", known(s.load_known, s.load)}}},
             {"job_seconds", known(s.prefill_known, s.job)},
             {"load_seconds", known(s.load_known, s.load)},
             {"sustained_fraction", s.sustained_fraction > 0 ? Json(s.sustained_fraction) : Json(nullptr)},
             {"energy_joules_per_token", known(s.energy_known, s.energy_per_token)},
-            {"battery_percent_per_1000_tokens", s.battery_percent_per_1000_tokens > 0 ? Json(s.battery_percent_per_1000_tokens) : Json(nullptr)},
+            {"battery_percent_per_1000_tokens",
+             s.battery_percent_per_1000_tokens > 0 ? Json(s.battery_percent_per_1000_tokens) : Json(nullptr)},
+            {"speculation", s.speculative ? Json{{"plain_decode_tokens_per_second", quantity(s.plain_decode)},
+                                                 {"tokens_per_round", s.tokens_per_round},
+                                                 {"break_even_acceptance", s.break_even_acceptance <= 1
+                                                                               ? Json(s.break_even_acceptance)
+                                                                               : Json(nullptr)}}
+                                          : Json(nullptr)},
+            {"helps", s.decode_known ? Json(s.helps) : Json(nullptr)},
             {"prompt_tokens", k.prompt},
             {"bound", s.decode_known ? Json(s.bound) : Json(nullptr)}};
 }
 
 }  // namespace
 
-std::string plan_json(const plan::Prepared& p, const plan::Knobs& k, const plan::Target& t, const plan::Plan& plan,
-                      const plan::Advice& advice, const LedgerItem* ledger_root) {
+std::string plan_json(const plan::Prepared& p, const plan::Knobs& k, const plan::Target& t,
+                      const plan::Plan& plan, const plan::Advice& advice, const LedgerItem* ledger_root) {
     Json d = document("memwall/plan/1");
     d["model"] = model_part(p);
     d["deployment"] = deployment_part(p, k, t);
@@ -114,12 +155,15 @@ std::string plan_json(const plan::Prepared& p, const plan::Knobs& k, const plan:
     d["verdict"] = plan::verdict_name(plan.verdict);
     d["reason"] = advice.reason;
     d["max_context_tokens"] = advice.max_context_tokens;
-    d["kv_exceeds_weights_at_tokens"] = advice.kv_exceeds_weights_at_tokens > 0 ? Json(advice.kv_exceeds_weights_at_tokens) : Json(nullptr);
+    d["kv_exceeds_weights_at_tokens"] =
+        advice.kv_exceeds_weights_at_tokens > 0 ? Json(advice.kv_exceeds_weights_at_tokens) : Json(nullptr);
     d["suggestions"] = Json::array();
     for (const plan::Suggestion& s : advice.suggestions)
-        d["suggestions"].push_back({{"option", s.option}, {"from", s.from}, {"to", s.to}, {"effect", s.effect}});
+        d["suggestions"].push_back(
+            {{"option", s.option}, {"from", s.from}, {"to", s.to}, {"effect", s.effect}});
     d["warnings"] = Json::array();
-    for (const plan::Warning& w : advice.warnings) d["warnings"].push_back({{"code", w.code}, {"text", w.text}});
+    for (const plan::Warning& w : advice.warnings)
+        d["warnings"].push_back({{"code", w.code}, {"text", w.text}});
     if (ledger_root) d["ledger"] = ledger(*ledger_root);
     return d.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

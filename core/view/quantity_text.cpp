@@ -17,15 +17,21 @@ std::string number_text(double v) {
     return fmt::format("{:.3g}", v);
 }
 
-std::string text(const Interval<Bytes>& b) { return bytes_text(b.central); }
+std::string text(const Interval<Bytes>& b) {
+    return bytes_text(b.central);
+}
 std::string range_text(const Interval<Bytes>& b) {
     return b.is_exact() ? "" : fmt::format("{} - {}", bytes_text(b.low), bytes_text(b.high));
 }
-std::string text(const Interval<PerSecond>& r) { return number_text(r.central.value); }
+std::string text(const Interval<PerSecond>& r) {
+    return number_text(r.central.value);
+}
 std::string range_text(const Interval<PerSecond>& r) {
     return r.is_exact() ? "" : fmt::format("{} - {}", number_text(r.low.value), number_text(r.high.value));
 }
-std::string text(const Interval<Seconds>& t) { return seconds_text(t.central); }
+std::string text(const Interval<Seconds>& t) {
+    return seconds_text(t.central);
+}
 std::string range_text(const Interval<Seconds>& t) {
     return t.is_exact() ? "" : fmt::format("{} - {}", seconds_text(t.low), seconds_text(t.high));
 }

@@ -7,7 +7,8 @@
 
 namespace memwall::view {
 
-std::string text(const Interval<Bytes>& bytes);        ///< the central value; "26-40 MiB" style when ends differ by over 2 %
+std::string text(
+    const Interval<Bytes>& bytes);  ///< the central value; "26-40 MiB" style when ends differ by over 2 %
 std::string range_text(const Interval<Bytes>& bytes);  ///< "" for exact values, else "low - high"
 std::string text(const Interval<PerSecond>& rate);     ///< "2.24", three significant digits
 std::string range_text(const Interval<PerSecond>& rate);

@@ -9,8 +9,12 @@
 namespace memwall::view {
 namespace {
 
-bool right(const std::string& header) { return !header.empty() && header.front() == '>'; }
-std::string title(const std::string& header) { return right(header) ? header.substr(1) : header; }
+bool right(const std::string& header) {
+    return !header.empty() && header.front() == '>';
+}
+std::string title(const std::string& header) {
+    return right(header) ? header.substr(1) : header;
+}
 
 std::vector<std::size_t> widths(const TextTable& t) {
     std::vector<std::size_t> w;
@@ -29,8 +33,8 @@ std::string styled(std::string_view text, Style style, bool on) {
 }
 
 std::size_t columns(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string pad_right(std::string_view text, std::size_t width) {
@@ -45,7 +49,8 @@ std::string pad_left(std::string_view text, std::size_t width) {
 
 std::string bar(double share, std::size_t width) {
     constexpr std::array<std::string_view, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    const auto units = static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width) * 8));
+    const auto units =
+        static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width) * 8));
     std::string out;
     for (std::size_t i = 0; i < units / 8; ++i) out += "█";
     return out + std::string(eighths[units % 8]);

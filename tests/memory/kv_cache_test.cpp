@@ -14,7 +14,9 @@ model::Model load(const char* id) {
     return *m;
 }
 
-quant::KvType type(const char* name) { return *quant::parse_kv_type(name); }
+quant::KvType type(const char* name) {
+    return *quant::parse_kv_type(name);
+}
 
 double mib(const char* id, std::int64_t cells, const char* k, const char* v, KvCells rule = {}) {
     rule.full = cells;
@@ -25,9 +27,9 @@ double mib(const char* id, std::int64_t cells, const char* k, const char* v, KvC
 
 TEST_CASE("bytes a token of whole models equal the published ones", "[memory]") {
     // MODELS section 3: f16 bytes per token, whole model.
-    const std::pair<const char*, std::int64_t> facts[] = {{"llama-3.1-8b", 131072}, {"qwen3-8b", 147456},       {"llama-2-7b", 524288},
-                                                          {"command-r-v01", 1310720}, {"qwen3-30b-a3b", 98304}, {"glm-4-9b", 40960},
-                                                          {"deepseek-v3", 70272}};
+    const std::pair<const char*, std::int64_t> facts[] = {
+        {"llama-3.1-8b", 131072}, {"qwen3-8b", 147456}, {"llama-2-7b", 524288}, {"command-r-v01", 1310720},
+        {"qwen3-30b-a3b", 98304}, {"glm-4-9b", 40960},  {"deepseek-v3", 70272}};
     for (const auto& [id, bytes] : facts) {
         INFO(id);
         KvCells one;
@@ -44,7 +46,8 @@ TEST_CASE("the cache of Qwen2.5-7B at 4,096 tokens is 112 MiB of int8 values, 11
 }
 
 TEST_CASE("windowed layers stop growing, full ones do not", "[memory]") {
-    // Gemma-3-27B: 10 full layers, 52 with a window of 1024 (est-gemma3-27b-swa-headdim: 10,656 MiB at 131,072).
+    // Gemma-3-27B: 10 full layers, 52 with a window of 1024 (est-gemma3-27b-swa-headdim: 10,656 MiB at
+    // 131,072).
     KvCells rule;
     CHECK(mib("gemma-3-27b", 131072, "f16", "f16", rule) == 10656);
     rule.windows_full = true;

@@ -229,5 +229,6 @@ TEST_CASE("duplicates, strange magic and versions are refused", "[gguf]") {
     CHECK_THAT(why(GgufBytes().begin(0, 0, 1).str()), Catch::Contains("convert the model again"));
     CHECK_THAT(why(GgufBytes().begin(0, 0, 4).str()), Catch::Contains("GGUF version 4"));
     CHECK_THAT(why(GgufBytes().begin(0, 1).text("k").u32(13).u32(0).str()), Catch::Contains("value type 13"));
+    CHECK_THAT(why(GgufWriter().integer("a\x1b[31m", 1).header()), Catch::Contains("control characters"));
     CHECK_THAT(why(""), Catch::Contains("4 bytes") || Catch::Contains("1 bytes wanted, 0 left"));
 }

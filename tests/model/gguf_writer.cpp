@@ -164,6 +164,21 @@ GgufWriter small_llama(int version, bool big_endian) {
     return w;
 }
 
+GgufWriter decoder(const std::string& arch, int layers, int hidden, int heads, int kv_heads) {
+    GgufWriter w;
+    w.text("general.architecture", arch);
+    w.integer(arch + ".block_count", layers).integer(arch + ".context_length", 8192);
+    w.integer(arch + ".embedding_length", hidden).integer(arch + ".feed_forward_length", 4 * hidden);
+    w.integer(arch + ".attention.head_count", heads);
+    if (kv_heads > 0) w.integer(arch + ".attention.head_count_kv", kv_heads);
+    w.tensor("token_embd.weight", {hidden, 1000}).tensor("output_norm.weight", {hidden});
+    return w;
+}
+
+std::string blk(int layer, const char* name) {
+    return "blk." + std::to_string(layer) + "." + name;
+}
+
 model::GgufFile parse(const std::string& bytes) {
     return model::parse_gguf(*bytes_source(std::as_bytes(std::span(bytes)), "test.gguf"));
 }

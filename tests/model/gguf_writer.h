@@ -81,6 +81,13 @@ class GgufWriter {
 /// A smallest llama-like file: two layers, hidden 64, 4 heads, 2 KV heads, 100 tokens.
 GgufWriter small_llama(int version = 3, bool big_endian = false);
 
+/// The keys every decoder has and a token table of 1000 rows; no layer tensors. `kv_heads` = 0 leaves that
+/// key out.
+GgufWriter decoder(const std::string& architecture, int layers, int hidden = 512, int heads = 8,
+                   int kv_heads = 2);
+/// "blk.LAYER.NAME"
+std::string blk(int layer, const char* name);
+
 /// What the reader makes of bytes in memory.
 model::GgufFile parse(const std::string& bytes);
 model::Model read(const GgufWriter& writer);

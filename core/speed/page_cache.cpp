@@ -1,0 +1,35 @@
+#include "core/speed/page_cache.h"
+
+#include <cmath>
+
+namespace memwall::speed {
+
+double lru_miss(Bytes size, Bytes cached) {
+    return cached < size ? 1.0 : 0.0;
+}
+
+double pinned_miss(Bytes size, Bytes cached) {
+    if (cached >= size) return 0;
+    return cached.value <= 0 ? 1.0 : 1.0 - cached.as_double() / size.as_double();
+}
+
+double random_miss(Bytes size, Bytes cached) {
+    if (cached >= size) return 0;
+    if (cached.value <= 0) return 1;
+    const double ratio = size.as_double() / cached.as_double();
+    double m = 1;
+    for (int i = 0; i < 500; ++i) {
+        const double next = 1 - std::exp(-m * ratio);
+        if (std::abs(next - m) < 1e-12) break;
+        m = next;
+    }
+    return m;
+}
+
+Interval<Seconds> paging_time(Bytes size, Bytes cached, BytesPerSecond storage) {
+    const Seconds whole = size / storage;
+    return {whole * pinned_miss(size, cached), whole * random_miss(size, cached),
+            whole * lru_miss(size, cached), 0.9, "page-cache laws: pinned, random, least recently used"};
+}
+
+}  // namespace memwall::speed

@@ -1,0 +1,34 @@
+#include "tests/cli/command.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace memwall::test {
+namespace {
+
+std::string slurp(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+Output run_memwall(const std::string& arguments) {
+    const auto base = std::filesystem::temp_directory_path() / ("memwall-cli-" + std::to_string(::getpid()));
+    const std::string out = base.string() + ".out", err = base.string() + ".err";
+    // No user catalogue and no saved calibration may leak into a test.
+    const std::string line =
+        "XDG_CONFIG_HOME=/nonexistent " MEMWALL_COMMAND " " + arguments + " >" + out + " 2>" + err;
+    const int status = std::system(line.c_str());
+    Output o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(out), slurp(err)};
+    std::filesystem::remove(out);
+    std::filesystem::remove(err);
+    return o;
+}
+
+}  // namespace memwall::test

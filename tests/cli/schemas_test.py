@@ -1,0 +1,49 @@
+"""Validates what the command prints, and the project's own input files, against docs/schema/."""
+import json
+import pathlib
+import subprocess
+import sys
+
+import jsonschema
+import yaml
+
+command, top = sys.argv[1], pathlib.Path(sys.argv[2])
+schemas = {}
+for path in sorted((top / "docs/schema").glob("*.json")):
+    schema = json.loads(path.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    schemas[schema["properties"]["schema"]["const"]] = jsonschema.Draft202012Validator(schema)
+
+PI = ["--device", "raspberry-pi-5:8GiB"]
+RUNS = [
+    ["plan", "qwen2.5-7b", "--json", *PI],
+    ["plan", "qwen2.5-7b", "--json", "--ledger", *PI],
+    ["plan", "deepseek-v3", "--json", "--ledger", "--device", "rtx-4090"],
+    ["plan", "qwen3-next-80b-a3b", "--json", "--device", "apple-m4:32GiB"],
+    ["plan", "llama-3.2-1b", "--json", "--runtime", "executorch", "--device", "pixel-9-pro"],
+    ["plan", "llama-3.2-1b", "--json", "--device", "host"],
+    ["explain", "gemma-3-4b", "--json", *PI],
+    ["compare", "qwen2.5-7b", "llama-3.1-8b", "--json", *PI],
+    ["models", "--json"], ["models", "show", "whisper-large-v3", "--json"],
+    ["devices", "--json"], ["devices", "show", "iphone-16-pro", "--json"], ["devices", "show", "host", "--json"],
+]
+passed = failed = 0
+for arguments in RUNS:
+    run = subprocess.run([command, *arguments], capture_output=True, text=True)
+    problem = f"exit status {run.returncode}: {run.stderr}" if run.returncode else None
+    if not problem:
+        document = json.loads(run.stdout)
+        errors = list(schemas[document["schema"]].iter_errors(document))
+        problem = "; ".join(f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in errors[:3])
+    print(("FAIL " + problem + " " if problem else "ok ") + " ".join(arguments))
+    passed, failed = passed + (not problem), failed + bool(problem)
+for pattern in ("core/model/catalog/*.yaml", "devices/catalog/*.yaml", "docs/examples/*.yaml"):
+    for path in sorted(top.glob(pattern)):
+        document = yaml.safe_load(path.read_text())
+        validator = schemas.get(document.get("schema"))
+        problem = f"no schema file for {document.get('schema')}" if not validator else "; ".join(e.message[:200] for e in list(validator.iter_errors(document))[:2])
+        if problem:
+            print(f"FAIL {path}: {problem}")
+        passed, failed = passed + (not problem), failed + bool(problem)
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
