@@ -23,7 +23,8 @@ namespace memwall::runtime {
 
 /// A tensor, or the holes between them (name "unused"), at the moment the buffer is fullest.
 struct LiveTensor {
-    std::string_view name;  ///< of the variable in the operator table, else of the operator
+    std::string_view name;  ///< of the variable in the operator table, else of the operator; lives as long as
+                            ///< the tables
     int layer = -1;         ///< -1 = outside the layers
     Bytes bytes;            ///< rounded up as allocated
     Part part = Part::other;

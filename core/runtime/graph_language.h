@@ -1,26 +1,26 @@
 // The language of operator tables (core/runtime/profiles/*.graphs.txt): programs that list the operators of a
-// model's graph in the engine's order. docs in the tables themselves; grammar:
-//
-//   file      := { "shared" NAME {"," NAME} | def }
-//   def       := "def" NAME "(" [ PARAM {"," PARAM} ] ")" [ "is" PART ] ":" block        PARAM := NAME ["="
-//   default] statement := NAME {"," NAME} "=" expr {"," expr}      assignment; a call may yield several
-//   values
-//              | "return" expr {"," expr}
-//              | "if" expr ":" (statement | block) ["else" ":" (statement | block)]
-//              | "for" NAME "in" expr ".." expr ":" block
-//              | "each" "layer" ":" block                 layer symbols are those of the running layer;
-//              variables
-//                                                         that first occur in the block last for one layer
-//              | "require" expr                           the table is exact only where this holds
-//              | call
-//   expr      := expr "?" expr ":" expr | or | and | not | == != < <= > >= | + - | * / % | value | "(" expr
-//   ")" value     := INTEGER | "none" | NAME | call | value "[" 0..3 "]"                     [i] = extent of
-//   a tensor call      := NAME "(" [ [NAME "="] expr {"," [NAME "="] expr} ] ")"
+// model's graph in the engine's order.
 //
 // Blocks go by indentation, "#" starts a comment, a line goes on while a parenthesis is open. A value is an
 // integer (64 bits, faults on overflow), a tensor or none; none and 0 are false. Names are resolved while
 // parsing: parameters and locals, shared variables, then the symbols that the caller provides. Tensors take
-// the name of the first variable they are assigned to.
+// the name of the first variable they are assigned to, and the part of the innermost def that names one.
+//
+// clang-format off
+//   file       def ... | shared NAME, NAME ...                variables that all defs see
+//   def        def NAME(a, b = 1) [is PART]: block            defaults: a number, none or a symbol
+//   statement  a = expr   a, b = expr, expr   a, b = call(..) a call may return several values
+//              return expr, expr
+//              if expr: statement   else: statement           or blocks
+//              for i in expr..expr: block                     the end is not included
+//              each layer: block                              layer symbols are those of the running layer;
+//                                                             variables new in the block last for one layer
+//              require expr                                   the table is exact only where this holds
+//              call(...)
+//   expr       c ? x : y   or   and   not   == != < <= > >=   + -   * / %   ( )
+//   value      12   none   name   tensor[0]                   [i] = extent i
+//   call       NAME(x, name = y)                              a def, an operator or a built-in function
+// clang-format on
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/model/catalog.h"
 #include "tests/catch.h"
 #include "tests/runtime/shapes.h"
 
@@ -216,4 +217,24 @@ TEST_CASE("the memo gives the same result for the same key, from any thread", "[
         });
     for (std::thread& t : threads) t.join();
     CHECK(wrong == std::vector<int>(4, 0));
+}
+
+TEST_CASE("every model of the catalogue has a compute buffer", "[replay]") {
+    int exact = 0;
+    for (const std::string_view id : model::catalog_ids()) {
+        INFO(id);
+        const model::Model m = *model::load_catalog_model(id);
+        EngineSettings s;
+        ComputeBuffer b = compute_buffer(operator_tables(), m, s);
+        CHECK(b.bytes.low > Bytes(0));
+        CHECK(b.bytes.low <= b.bytes.central);
+        CHECK(b.bytes.central <= b.bytes.high);
+        CHECK(b.bytes.high.as_double() < 2.0 * b.bytes.low.as_double());
+        exact += b.bytes.is_exact();
+        s.flash_attention = false;
+        s.n_seq = 3;
+        s.n_ctx = 50000;
+        CHECK(compute_buffer(operator_tables(), m, s).bytes.central > Bytes(0));
+    }
+    CHECK(exact >= 100);  // the others have no table of their own, or switches that theirs does not know
 }
