@@ -1,9 +1,10 @@
-# memwall_fuzz_targets(): one libFuzzer executable for each *_fuzz.cpp in a fuzz/ folder of the libraries, with
-# that folder's seeds. Needs Clang; the libraries come instrumented from the preset's flags.
+# memwall_fuzz_targets(): one libFuzzer executable for each *_fuzz.cpp in a fuzz/ folder of the libraries, and
+# the target memwall_fuzz for all. Needs Clang; the libraries come instrumented from the preset's flags.
 function(memwall_fuzz_targets)
   if(NOT MEMWALL_FUZZ)
     return()
   endif()
+  add_custom_target(memwall_fuzz COMMENT "All fuzz targets")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_fuzz.cpp
                                               ${PROJECT_SOURCE_DIR}/devices/*_fuzz.cpp)
   list(FILTER sources INCLUDE REGEX "/fuzz/[^/]+_fuzz\\.cpp$")
@@ -17,6 +18,3 @@ function(memwall_fuzz_targets)
     add_dependencies(memwall_fuzz ${name})
   endforeach()
 endfunction()
-
-add_custom_target(memwall_fuzz COMMENT "All fuzz targets")
-memwall_fuzz_targets()

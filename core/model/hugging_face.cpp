@@ -33,6 +33,8 @@ nlohmann::json parse(const std::string& text, const std::string& place) {
     } catch (const nlohmann::json::parse_error& e) {
         throw Error(place + ":" + std::to_string(line_of(text, e.byte)), "text that is no JSON",
                     "a config.json");
+    } catch (const nlohmann::json::out_of_range&) {  // well-formed, but beyond a double: 1e99999
+        throw Error(place, "a number too large to hold", "a config.json");
     }
 }
 

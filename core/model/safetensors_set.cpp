@@ -207,12 +207,13 @@ SafetensorsSet read_without_index(const fs::path& path) {
 
 void warn_of_gaps(SafetensorsSet& set, const std::string& path) {
     if (!set.missing_shards.empty())
-        set.warnings.push_back(fmt::format(
-            "{}: {} of {} shards are missing ({}{}); {}", path, set.missing_shards.size(),
-            set.missing_shards.size() + set.files.size(), set.missing_shards.front(),
-            set.missing_shards.size() > 1 ? ", ..." : "",
-            set.missing_shard_bytes > 0 ? fmt::format("by its total_size they hold {} bytes", set.missing_shard_bytes)
-                                        : "their size is unknown"));
+        set.warnings.push_back(
+            fmt::format("{}: {} of {} shards are missing ({}{}); {}", path, set.missing_shards.size(),
+                        set.missing_shards.size() + set.files.size(), set.missing_shards.front(),
+                        set.missing_shards.size() > 1 ? ", ..." : "",
+                        set.missing_shard_bytes > 0
+                            ? fmt::format("by its total_size they hold {} bytes", set.missing_shard_bytes)
+                            : "their size is unknown"));
     for (const SafetensorsFile& f : set.files)
         if (f.missing_bytes > 0)
             set.warnings.push_back(

@@ -239,3 +239,9 @@ TEST_CASE("bad configs end in one line with place and key", "[hugging_face]") {
         "num_experts": 65536, "num_experts_per_tok": 1})"),
                Contains("2^60"));
 }
+
+TEST_CASE("a number beyond a double is an error with its place, not a crash", "[descriptors]") {
+    CHECK_THROWS_WITH(
+        model::read_hf_config(R"({"model_type": "llama", "hidden_size": 1e99999})", "c/config.json"),
+        "c/config.json: a number too large to hold; expected a config.json");
+}

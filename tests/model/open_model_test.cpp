@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/quant/recipe.h"
 #include "tests/catch.h"
+#include "tests/model/gguf_writer.h"
 #include "tests/model/safetensors_writer.h"
 
 using namespace memwall;
@@ -65,44 +66,46 @@ class ConfigHome {
 }  // namespace
 
 TEST_CASE("a checkpoint opens from its folder, its config and its weights alike", "[open_model]") {
-    const TemporaryFolder folder;
-    write_file(folder / "config.json", kQwen25Config);
-    write_safetensors(folder / "model.safetensors", qwen_tensors(kQwen25_05b));
+    const TempDir folder;
+    write_file(folder.path("config.json"), kQwen25Config);
+    write_safetensors(folder.path("model.safetensors"), qwen_tensors(kQwen25_05b));
+    const std::filesystem::path plain =
+        std::filesystem::path(folder.path("x")).parent_path();  // no '/' at its end
     for (const std::string& argument :
-         {folder.path().string(), folder / "", folder / "config.json", folder / "model.safetensors"}) {
+         {plain.string(), folder.path(""), folder.path("config.json"), folder.path("model.safetensors")}) {
         INFO(argument);
         const OpenedModel opened = open_model(argument);
         CHECK(opened.kind == "checkpoint");
-        CHECK(opened.path == folder / "model.safetensors");
-        CHECK(opened.model.id == folder.path().filename().string());
+        CHECK(opened.path == folder.path("model.safetensors"));
+        CHECK(opened.model.id == plain.filename().string());
         CHECK(opened.model.tensors_from_file);
         CHECK(stored_bytes(opened.model) == 2 * 494032768);
         CHECK(text_parameters(opened.model) == 494032768);
         CHECK(opened.model.layers.size() == 24);
         CHECK(opened.model.stored_recipe == "BF16");
-        CHECK(opened.model.file_bytes == std::filesystem::file_size(folder.path() / "model.safetensors"));
+        CHECK(opened.model.file_bytes == std::filesystem::file_size(folder.path("model.safetensors")));
         CHECK(opened.model.warnings.empty());
     }
 }
 
 TEST_CASE("a tied matrix that the files store twice is counted twice", "[open_model]") {
-    const TemporaryFolder folder;
-    write_file(folder / "config.json", kQwen3Config);
-    CHECK(text_parameters(open_model(folder.path().string()).model) == 596049920);
+    const TempDir folder;
+    write_file(folder.path("config.json"), kQwen3Config);
+    CHECK(text_parameters(open_model(folder.path("")).model) == 596049920);
     const auto all = qwen_tensors(kQwen3_06b);
     const auto middle = all.begin() + 100;
-    write_sharded(folder.path(), {{all.begin(), middle}, {middle, all.end()}}, 2 * 751632384);
-    const OpenedModel opened = open_model(folder / "model.safetensors.index.json");
+    write_sharded(folder.path(""), {{all.begin(), middle}, {middle, all.end()}}, 2 * 751632384);
+    const OpenedModel opened = open_model(folder.path("model.safetensors.index.json"));
     CHECK(stored_bytes(opened.model) == 2 * 751632384);
     CHECK(opened.model.output == TiedOutput::tied_stored_twice);
     CHECK(opened.model.warnings.empty());
 }
 
 TEST_CASE("a config alone is sized by the recipe that it names", "[open_model]") {
-    const TemporaryFolder folder;
+    const TempDir folder;
     const auto open_with = [&](const std::string& config) {
-        write_file(folder / "config.json", config);
-        return open_model(folder / "config.json");
+        write_file(folder.path("config.json"), config);
+        return open_model(folder.path("config.json"));
     };
     const OpenedModel plain = open_with(kQwen25Config);
     CHECK(plain.kind == "config");
@@ -129,11 +132,11 @@ TEST_CASE("a config alone is sized by the recipe that it names", "[open_model]")
                 stored.push_back(std::move(part));
     }
     CHECK(bytes(gptq) == data_bytes(stored));
-    write_safetensors(folder / "model.safetensors", stored);
-    const OpenedModel with_weights = open_model(folder.path().string());
+    write_safetensors(folder.path("model.safetensors"), stored);
+    const OpenedModel with_weights = open_model(folder.path(""));
     CHECK(with_weights.model.stored_recipe == "gptq-4bit-128g");
     CHECK(stored_bytes(with_weights.model) == data_bytes(stored));
-    std::filesystem::remove(folder / "model.safetensors");
+    std::filesystem::remove(folder.path("model.safetensors"));
 
     const OpenedModel unknown = open_with(with_quantization(kQwen25Config, R"({"quant_method":"vptq"})"));
     CHECK(unknown.recipe_hint == "16bit");
@@ -141,11 +144,11 @@ TEST_CASE("a config alone is sized by the recipe that it names", "[open_model]")
 }
 
 TEST_CASE("an index without any shard leaves the generated tensors and says so", "[open_model]") {
-    const TemporaryFolder folder;
-    write_file(folder / "config.json", kQwen25Config);
-    write_sharded(folder.path(), {qwen_tensors(kQwen25_05b)}, 2 * 494032768);
-    std::filesystem::remove(folder / "model-00001-of-00001.safetensors");
-    const OpenedModel opened = open_model(folder.path().string());
+    const TempDir folder;
+    write_file(folder.path("config.json"), kQwen25Config);
+    write_sharded(folder.path(""), {qwen_tensors(kQwen25_05b)}, 2 * 494032768);
+    std::filesystem::remove(folder.path("model-00001-of-00001.safetensors"));
+    const OpenedModel opened = open_model(folder.path(""));
     CHECK(opened.kind == "config");
     CHECK_FALSE(opened.model.tensors_from_file);
     CHECK_THAT(opened.model.warnings.at(0),
@@ -153,24 +156,42 @@ TEST_CASE("an index without any shard leaves the generated tensors and says so",
 }
 
 TEST_CASE("a folder's weights are those that a loader would take", "[open_model]") {
-    const TemporaryFolder folder;
-    write_file(folder / "config.json", kQwen25Config);
-    const auto path_of = [&] {
-        return std::filesystem::path(open_model(folder.path().string()).path).filename();
-    };
-    write_safetensors(folder / "adapter_model.safetensors", {{"lora", "F32", {1}}});
-    write_safetensors(folder / "consolidated.safetensors", {{"tok_embeddings.weight", "F32", {1}}});
+    const TempDir folder;
+    write_file(folder.path("config.json"), kQwen25Config);
+    const auto path_of = [&] { return std::filesystem::path(open_model(folder.path("")).path).filename(); };
+    write_safetensors(folder.path("adapter_model.safetensors"), {{"lora", "F32", {1}}});
+    write_safetensors(folder.path("consolidated.safetensors"), {{"tok_embeddings.weight", "F32", {1}}});
     CHECK(path_of() == "config.json");
-    write_safetensors(folder / "weights.safetensors", {{"model.norm.weight", "F32", {1}}});
+    write_safetensors(folder.path("weights.safetensors"), {{"model.norm.weight", "F32", {1}}});
     CHECK(path_of() == "weights.safetensors");
-    write_safetensors(folder / "other.safetensors", {{"model.norm.weight", "F32", {1}}});
+    write_safetensors(folder.path("other.safetensors"), {{"model.norm.weight", "F32", {1}}});
     CHECK(path_of() == "config.json");  // two files that are no set: nobody can tell
-    write_safetensors(folder / "model.safetensors", {{"model.norm.weight", "F32", {1}}});
+    write_safetensors(folder.path("model.safetensors"), {{"model.norm.weight", "F32", {1}}});
     CHECK(path_of() == "model.safetensors");
 }
 
+TEST_CASE("GGUF files open by name, from their folder and without a suffix", "[open_model]") {
+    const TempDir folder;
+    small_llama().write(folder.path("m-Q8_0.gguf"));
+    write_file(folder.path("mmproj-m.gguf"), "a projector is a part, no model of its own");
+    std::filesystem::copy_file(folder.path("m-Q8_0.gguf"), folder.path("3f786850e387550f"));
+    for (const char* argument : {"m-Q8_0.gguf", "", "3f786850e387550f"}) {
+        INFO(argument);
+        const OpenedModel opened = open_model(folder.path(argument));
+        CHECK(opened.kind == "gguf");
+        CHECK(opened.model.layers.size() == 2);
+        CHECK(opened.model.tensors_from_file);
+    }
+    // Shards are one model; a second model is a choice that only the user can make.
+    small_llama().write(folder.path("n-00001-of-00002.gguf"));
+    CHECK_THAT(refusal(folder.path("")), Catch::Contains("2 models (m-Q8_0.gguf, n)") &&
+                                             Catch::Contains("give the file instead of the folder"));
+    std::filesystem::remove(folder.path("m-Q8_0.gguf"));
+    CHECK(open_model(folder.path("")).path == folder.path("n-00001-of-00002.gguf"));
+}
+
 TEST_CASE("what cannot be opened says what to do instead", "[open_model]") {
-    const TemporaryFolder folder;
+    const TempDir folder;
     CHECK_THAT(refusal(""), Catch::StartsWith("MODEL: an empty name"));
     CHECK_THAT(refusal("https://example.org/m.gguf"),
                Catch::Contains("not fetched yet") && Catch::Contains("download"));
@@ -181,36 +202,36 @@ TEST_CASE("what cannot be opened says what to do instead", "[open_model]") {
     CHECK_THAT(refusal("qwen2.5-7c"), Catch::Contains("did you mean") && Catch::Contains("qwen2.5-7b"));
     CHECK_THAT(refusal("zzzzzzzzzz"), Catch::Contains("memwall models lists the ids"));
     CHECK_THAT(refusal(std::string(100000, 'x')), Catch::Contains("neither a file nor an id"));
-    CHECK_THAT(refusal(folder.path().string()), Catch::Contains("a folder without a model"));
+    CHECK_THAT(refusal(folder.path("")), Catch::Contains("a folder without a model"));
 
-    write_safetensors(folder / "model.safetensors", qwen_tensors(kQwen25_05b));
-    CHECK_THAT(refusal(folder.path().string()), Catch::Contains("weights without a config.json"));
-    CHECK_THAT(refusal(folder / "model.safetensors"),
+    write_safetensors(folder.path("model.safetensors"), qwen_tensors(kQwen25_05b));
+    CHECK_THAT(refusal(folder.path("")), Catch::Contains("weights without a config.json"));
+    CHECK_THAT(refusal(folder.path("model.safetensors")),
                Catch::Contains("weights without a config.json") && Catch::Contains("memwall inspect"));
-    write_file(folder / "pytorch_model.bin", "PK");
-    CHECK_THAT(refusal(folder / "pytorch_model.bin"), Catch::Contains("PyTorch files are not read"));
-    write_file(folder / "config.json", "{");
-    CHECK_THAT(refusal(folder.path().string()), Catch::Contains("config.json"));
+    write_file(folder.path("pytorch_model.bin"), "PK");
+    CHECK_THAT(refusal(folder.path("pytorch_model.bin")), Catch::Contains("PyTorch files are not read"));
+    write_file(folder.path("config.json"), "{");
+    CHECK_THAT(refusal(folder.path("")), Catch::Contains("config.json"));
 }
 
 TEST_CASE("ids lead to the user's catalogue first, then to the built-in one", "[open_model]") {
-    const TemporaryFolder folder;
-    const ConfigHome home(folder.path().string());
+    const TempDir folder;
+    const ConfigHome home(folder.path(""));
     const OpenedModel built_in = open_model("qwen2.5-7b");
     CHECK(built_in.kind == "catalogue");
     CHECK(text_parameters(built_in.model) == 7615616512);
     CHECK(open_model("Qwen/Qwen2.5-7B-Instruct").model.id == "qwen2.5-7b");
 
-    std::filesystem::create_directories(folder.path() / "memwall/models");
+    std::filesystem::create_directories(folder.path("memwall/models"));
     const std::string mine =
         "schema: memwall/model/1\nid: mine\nhidden: 64\nvocabulary: 100\noutput: tied\n"
         "kinds:\n  plain:\n    attention: {heads: 4, kv_heads: 2, head_dim: 16}\n    feed_forward: {width: "
         "128}\n"
         "layers: 2 plain\n";
-    write_file(folder.path() / "memwall/models/qwen2.5-7b.yaml", mine);
-    write_file(folder.path() / "memwall/models/mine.yaml", mine);
+    write_file(folder.path("memwall/models/qwen2.5-7b.yaml"), mine);
+    write_file(folder.path("memwall/models/mine.yaml"), mine);
     CHECK(open_model("qwen2.5-7b").kind == "user catalogue");
     CHECK(open_model("mine").model.hidden == 64);
-    CHECK(open_model(folder / "memwall/models/mine.yaml").kind == "model file");
+    CHECK(open_model(folder.path("memwall/models/mine.yaml")).kind == "model file");
     CHECK_THAT(refusal("../models/mine"), Catch::Contains("no such file or folder"));
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "tests/catch.h"
+#include "tests/model/gguf_writer.h"
 #include "tests/model/safetensors_writer.h"
 
 using namespace memwall;
@@ -24,27 +25,27 @@ constexpr std::int64_t kTotal = 2 * 751632384LL;
 }  // namespace
 
 TEST_CASE("a set of shards is found from its index and from any shard", "[safetensors]") {
-    const TemporaryFolder folder;
-    write_sharded(folder.path(), three_shards(), kTotal);
+    const TempDir folder;
+    write_sharded(folder.path(""), three_shards(), kTotal);
     for (const char* name : {"model.safetensors.index.json", "model-00001-of-00003.safetensors",
                              "model-00003-of-00003.safetensors"}) {
         INFO(name);
-        const auto set = read_safetensors_set(folder / name);
+        const auto set = read_safetensors_set(folder.path(name));
         CHECK(set.files.size() == 3);
         CHECK(set.data_bytes() == kTotal);
         CHECK(set.warnings.empty());
         CHECK(set.missing_shard_bytes == 0);
     }
-    std::filesystem::remove(folder.path() / "model.safetensors.index.json");
-    CHECK(read_safetensors_set(folder / "model-00002-of-00003.safetensors").data_bytes() == kTotal);
+    std::filesystem::remove(folder.path("model.safetensors.index.json"));
+    CHECK(read_safetensors_set(folder.path("model-00002-of-00003.safetensors")).data_bytes() == kTotal);
 }
 
 TEST_CASE("a missing shard is counted from the index and named", "[safetensors]") {
-    const TemporaryFolder folder;
+    const TempDir folder;
     const auto shards = three_shards();
-    write_sharded(folder.path(), shards, kTotal);
-    std::filesystem::remove(folder.path() / "model-00002-of-00003.safetensors");
-    const auto set = read_safetensors_set(folder / "model.safetensors.index.json");
+    write_sharded(folder.path(""), shards, kTotal);
+    std::filesystem::remove(folder.path("model-00002-of-00003.safetensors"));
+    const auto set = read_safetensors_set(folder.path("model.safetensors.index.json"));
     CHECK(set.missing_shards == std::vector<std::string>{"model-00002-of-00003.safetensors"});
     CHECK(set.missing_shard_bytes == static_cast<std::uint64_t>(data_bytes(shards[1])));
     CHECK(set.data_bytes() + set.missing_shard_bytes == kTotal);
@@ -52,30 +53,30 @@ TEST_CASE("a missing shard is counted from the index and named", "[safetensors]"
     CHECK_THAT(set.warnings[0],
                Catch::Contains("1 of 3 shards are missing (model-00002-of-00003.safetensors)"));
 
-    write_sharded(folder.path(), shards, 0);
-    std::filesystem::remove(folder.path() / "model-00003-of-00003.safetensors");
-    const auto unsized_set = read_safetensors_set(folder / "model.safetensors.index.json");
+    write_sharded(folder.path(""), shards, 0);
+    std::filesystem::remove(folder.path("model-00003-of-00003.safetensors"));
+    const auto unsized_set = read_safetensors_set(folder.path("model.safetensors.index.json"));
     CHECK(unsized_set.missing_shard_bytes == 0);
     CHECK_THAT(unsized_set.warnings.at(0), Catch::Contains("their size is unknown"));
 
     for (int i = 1; i <= 3; ++i)
-        std::filesystem::remove(folder.path() / ("model-0000" + std::to_string(i) + "-of-00003.safetensors"));
-    CHECK(read_safetensors_set(folder / "model.safetensors.index.json").files.empty());
+        std::filesystem::remove(folder.path("model-0000" + std::to_string(i) + "-of-00003.safetensors"));
+    CHECK(read_safetensors_set(folder.path("model.safetensors.index.json")).files.empty());
 }
 
 TEST_CASE("an index and its shards are held against each other", "[safetensors]") {
-    const TemporaryFolder folder;
-    write_safetensors(folder / "a.safetensors", {{"x", "U8", {4}}, {"y", "U8", {4}}});
-    write_safetensors(folder / "b.safetensors", {{"z", "U8", {4}}});
-    write_file(folder / "m.safetensors.index.json",
+    const TempDir folder;
+    write_safetensors(folder.path("a.safetensors"), {{"x", "U8", {4}}, {"y", "U8", {4}}});
+    write_safetensors(folder.path("b.safetensors"), {{"z", "U8", {4}}});
+    write_file(folder.path("m.safetensors.index.json"),
                R"({"metadata":{"total_size":12.0},"weight_map":{"x":"a.safetensors","w":"b.safetensors"}})");
-    const auto set = read_safetensors_set(folder / "m.safetensors.index.json");
+    const auto set = read_safetensors_set(folder.path("m.safetensors.index.json"));
     REQUIRE(set.warnings.size() == 2);
     CHECK_THAT(set.warnings[0], Catch::Contains("1 tensors are not in the shard that it names"));
     CHECK_THAT(set.warnings[1], Catch::Contains("2 stored tensors are not in it"));
 
-    write_safetensors(folder / "b.safetensors", {{"x", "U8", {4}}});
-    CHECK_THROWS_WITH(read_safetensors_set(folder / "m.safetensors.index.json"),
+    write_safetensors(folder.path("b.safetensors"), {{"x", "U8", {4}}});
+    CHECK_THROWS_WITH(read_safetensors_set(folder.path("m.safetensors.index.json")),
                       Catch::Contains("tensor 'x' in two shards"));
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/model/safetensors_set.h"
 #include "tests/catch.h"
+#include "tests/model/gguf_writer.h"
 #include "tests/model/safetensors_writer.h"
 
 using namespace memwall;
@@ -14,13 +15,13 @@ using namespace memwall::test;
 
 namespace {
 
-SafetensorsFile parse(const std::string& bytes) {
+SafetensorsFile header_of(const std::string& bytes) {
     return parse_safetensors(*bytes_source(std::as_bytes(std::span(bytes)), "x.safetensors"));
 }
 
 /// A header text and enough zeros behind it.
 SafetensorsFile parse_text(const std::string& header, std::size_t data) {
-    return parse(with_length(header) + std::string(data, '\0'));
+    return header_of(with_length(header) + std::string(data, '\0'));
 }
 
 std::string refusal(const std::string& header, std::size_t data) {
@@ -34,7 +35,7 @@ std::string refusal(const std::string& header, std::size_t data) {
 
 std::string refusal(const std::string& bytes) {
     try {
-        parse(bytes);
+        header_of(bytes);
     } catch (const Error& e) {
         return e.what();
     }
@@ -81,13 +82,13 @@ TEST_CASE("every type of the format has its size", "[safetensors]") {
 
 TEST_CASE("a real checkpoint's bytes are its parameters' bytes", "[safetensors]") {
     // Published totals: Qwen2.5-0.5B 494,032,768; Qwen3-0.6B 751,632,384 with the tied matrix stored twice.
-    const TemporaryFolder folder;
+    const TempDir folder;
     for (const auto& [shape, parameters] : {std::pair{kQwen25_05b, 494032768}, {kQwen3_06b, 751632384}}) {
-        write_safetensors(folder / "model.safetensors", qwen_tensors(shape));
-        const auto set = read_safetensors_set(folder / "model.safetensors");
+        write_safetensors(folder.path("model.safetensors"), qwen_tensors(shape));
+        const auto set = read_safetensors_set(folder.path("model.safetensors"));
         REQUIRE(set.files.size() == 1);
         CHECK(set.data_bytes() == 2 * static_cast<std::uint64_t>(parameters));
-        CHECK(set.file_bytes() == std::filesystem::file_size(folder / "model.safetensors"));
+        CHECK(set.file_bytes() == std::filesystem::file_size(folder.path("model.safetensors")));
         CHECK(set.header_bytes() > 20000);
         CHECK(set.warnings.empty());
     }
@@ -98,7 +99,7 @@ TEST_CASE("quantized layers take the worked bytes of a 4096 x 4096 matrix", "[sa
     // Tensor layouts and totals: AutoGPTQ / GPTQModel, AutoAWQ (as exported by intel/auto-round) and
     // DeepSeek-V3 README_WEIGHTS.md, worked for out = in = 4096.
     const auto bytes = [](const std::vector<WrittenTensor>& tensors) {
-        return parse(safetensors_header(tensors)).data_bytes;
+        return header_of(safetensors_header(tensors)).data_bytes;
     };
     CHECK(bytes(gptq_linear("q_proj", 4096, 4096, 4, 128)) == 8732672);
     CHECK(bytes(gptq_linear("q_proj", 4096, 4096, 4, 4096)) == 8415232);
@@ -119,14 +120,14 @@ TEST_CASE("quantized layers take the worked bytes of a 4096 x 4096 matrix", "[sa
 TEST_CASE("a file cut after its header is sized as the whole one", "[safetensors]") {
     const auto tensors = qwen_tensors(kQwen25_05b);
     const std::string header = safetensors_header(tensors);
-    const auto file = parse(header + std::string(1000, '\0'));
+    const auto file = header_of(header + std::string(1000, '\0'));
     CHECK(file.data_bytes == 988065536);
     CHECK(file.missing_bytes == 988064536);
     CHECK(file.file_bytes() == header.size() + 988065536);
 
-    const TemporaryFolder folder;
-    write_file(folder / "cut.safetensors", header);
-    const auto set = read_safetensors_set(folder / "cut.safetensors");
+    const TempDir folder;
+    write_file(folder.path("cut.safetensors"), header);
+    const auto set = read_safetensors_set(folder.path("cut.safetensors"));
     REQUIRE(set.warnings.size() == 1);
     CHECK_THAT(set.warnings[0], Catch::Contains("the last 988065536 of"));
 
@@ -233,7 +234,7 @@ TEST_CASE("damaged headers are read or refused, never worse", "[safetensors]") {
             damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
         if (random() % 4 == 0) damaged.resize(random() % damaged.size());
         try {
-            const auto file = parse(damaged);
+            const auto file = header_of(damaged);
             std::uint64_t sum = 0;
             for (const auto& t : file.tensors) sum += t.bytes();
             REQUIRE(sum == file.data_bytes);

@@ -1,9 +1,7 @@
 #include "tests/model/safetensors_writer.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -123,17 +121,6 @@ std::vector<WrittenTensor> qwen_tensors(const QwenShape& s) {
     add("model.norm.weight", {s.hidden});
     if (s.stores_head) add("lm_head.weight", {s.vocabulary, s.hidden});
     return tensors;
-}
-
-TemporaryFolder::TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "memwall-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
 }
 
 }  // namespace memwall::test

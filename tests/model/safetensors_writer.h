@@ -44,18 +44,4 @@ std::vector<WrittenTensor> qwen_tensors(const QwenShape& shape);
 inline constexpr QwenShape kQwen25_05b{24, 896, 14, 2, 64, 4864, 151936, true, false, false};
 inline constexpr QwenShape kQwen3_06b{28, 1024, 16, 8, 128, 3072, 151936, false, true, true};
 
-/// A folder that goes away with it.
-class TemporaryFolder {
-  public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-  private:
-    std::filesystem::path path_;
-};
-
 }  // namespace memwall::test
