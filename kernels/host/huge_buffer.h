@@ -1,5 +1,6 @@
-// Memory the way the kernels want it: aligned to 2 MiB and advised to be backed by huge pages before the first
-// touch (KERNELS section 3). Never throws std::bad_alloc: a refusal is an Error saying how much was asked for.
+// Memory the way the kernels want it: aligned to 2 MiB and advised to be backed by huge pages before the
+// first touch (KERNELS section 3). Never throws std::bad_alloc: a refusal is an Error saying how much was
+// asked for.
 #pragma once
 
 #include <cstddef>
