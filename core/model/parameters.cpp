@@ -7,9 +7,14 @@ bool in_prediction_layer(const Model& model, const Tensor& t) {
     return t.layer >= static_cast<int>(model.layers.size());
 }
 
-/// What a GGUF adds to the checkpoint's parameters does not count as one.
+/// What a GGUF adds to the checkpoint's parameters, or a packed matrix to its weights, does not count as one.
 bool counts(const Tensor& t) {
-    return t.role != Role::rope_factors;
+    return t.role != Role::rope_factors && !t.auxiliary;
+}
+
+/// Files list the copy of a tied output and the vision tower among their tensors; generated lists do not.
+bool stores_output_copy(const Model& model) {
+    return model.tensors_from_file && model.output == TiedOutput::tied_stored_twice;
 }
 
 /// Tensors of which a token reads `used` of `count` slices; nullptr for all others.
@@ -24,7 +29,8 @@ const Experts* experts_of(const Model& model, const Tensor& t) {
 /// Of these a token reads one row.
 bool is_lookup(const Model& model, const Tensor& t) {
     return t.role == Role::position_embedding || t.role == Role::per_layer_embedding ||
-           (t.role == Role::token_embedding && model.output == TiedOutput::untied);
+           (t.role == Role::token_embedding &&
+            (model.output == TiedOutput::untied || stores_output_copy(model)));
 }
 
 /// The encoder of an encoder-decoder runs once a prompt, not once a token.
@@ -45,6 +51,7 @@ std::int64_t checkpoint_parameters(const Model& model) {
     std::int64_t sum = model.stored_scales;
     for (const Tensor& t : model.tensors)
         if (counts(t)) sum += t.elements();
+    if (model.tensors_from_file) return sum;
     for (const Component& c : model.components) sum += c.parameters;
     if (model.output == TiedOutput::tied_stored_twice)
         sum += model.vocabulary * (model.embedding_dim > 0 ? model.embedding_dim : model.hidden);

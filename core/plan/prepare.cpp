@@ -45,7 +45,8 @@ Bytes projector_bytes(const model::Model& model, const std::string& option, std:
     if (option == "none" || (option.empty() && images == 0)) return Bytes(0);
     if (!option.empty()) return file_or_size(option, "--projector");
     std::int64_t parameters = 0;
-    for (const model::Component& c : model.components) parameters += c.parameters;
+    for (const model::Component& c : model.components)
+        if (c.separate_file) parameters += c.parameters;  // else its tensors are among the weights
     return Bytes(2 *
                  parameters);  // projector files are usually f16 whatever the text type (MODELS section 5)
 }
