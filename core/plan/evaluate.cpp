@@ -51,7 +51,7 @@ ComputeBuffers compute_buffers(const Prepared& p, const Knobs& k, const Target& 
     if (t.processor == device::ProcessorKind::cpu) {
         b.untouched = replay->bytes.central - replay->touched;
         b.device =
-            t.measured_isa || !replay->bytes.is_exact()
+            t.measured_buffers || !replay->bytes.is_exact()
                 ? replay->bytes
                 : scaled(replay->bytes, 0.98, 1.0, 1.05, "replayed; the engine was measured on x86 only");
         return b;

@@ -63,21 +63,38 @@ std::size_t pool_index(const device::Device& d, const std::string& name) {
     return 0;
 }
 
+/// The engine key `isa`: names joined by '+' that a rule of the profile knows, or "none" for none of them.
+std::vector<std::string> read_isa(const std::string& text, const runtime::Profile& profile) {
+    if (text == "none") return {};
+    std::vector<std::string> known{"none"}, isa;
+    for (const runtime::RepackRule& r : profile.repack) known.push_back(r.isa);
+    std::size_t start = 0;
+    do {
+        const std::size_t end = std::min(text.find('+', start), text.size());
+        isa.push_back(text.substr(start, end - start));
+        if (!holds(known, isa.back()))
+            throw Error("--runtime-option isa", fmt::format("'{}'", isa.back()),
+                        fmt::format("one of {}", fmt::join(known, ", ")));
+        start = end + 1;
+    } while (start <= text.size());
+    return isa;
+}
+
 void find_copies(Target& t, const Prepared& p, const Processor& cpu, const std::string& isa_option) {
     t.mapped = memory::mapped_bytes(p.model, p.formats, nullptr) + p.output_copy;
     if (t.processor != ProcessorKind::cpu) return;
-    std::vector<std::string> isa = cpu.isa;
-    if (!isa_option.empty()) isa = {isa_option};
     const runtime::Profile& profile = *p.runtime.profile;
-    t.measured_isa = std::any_of(isa.begin(), isa.end(),
-                                 [&](const std::string& name) { return holds(profile.measured_isa, name); });
+    const bool given = !isa_option.empty();
+    const std::vector<std::string> isa = given ? read_isa(isa_option, profile) : cpu.isa;
+    t.measured_buffers = std::any_of(
+        isa.begin(), isa.end(), [&](const std::string& name) { return holds(profile.compute_isa, name); });
     if (const runtime::RepackRule* rule = memory::repack_rule(profile, isa)) {
         t.repacked = memory::repacked_bytes(p.model, p.formats, *rule);
         t.mapped = memory::mapped_bytes(p.model, p.formats, rule) + p.output_copy;
         t.repack_basis = holds(profile.measured_isa, rule->isa)
                              ? kExact
                              : "rule read from the engine's source for this instruction set, not measured";
-    } else if (isa.empty()) {
+    } else if (isa.empty() && !given) {
         // Instruction set unknown: none to the largest set of copies any rule makes.
         for (const runtime::RepackRule& r : profile.repack)
             t.repacked = std::max(t.repacked, memory::repacked_bytes(p.model, p.formats, r));

@@ -69,6 +69,7 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.input_tables_on_host = y["input_tables_on_host"].as<bool>(false);
     p.weights_mapped = y["weights_mapped"].as<bool>(false);
     p.measured_isa = texts(y["measured_isa"]);
+    p.compute_isa = texts(y["compute_isa"]);
     p.output_buffer = y["output_buffer"].as<bool>(false);
     p.compute =
         y["compute"]["rule"].as<std::string>() == "replay" ? ComputeRule::replay : ComputeRule::family;

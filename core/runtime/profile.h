@@ -67,7 +67,8 @@ struct Profile {
     bool input_tables_on_host = false;  ///< look-up tables stay in host memory when layers go to a card
     bool weights_mapped = false;        ///< weights are clean file pages (mmap)
     std::vector<RepackRule> repack;
-    std::vector<std::string> measured_isa;  ///< CPUs with one of these are what the numbers were measured on
+    std::vector<std::string> measured_isa;  ///< whose repacked copies were measured
+    std::vector<std::string> compute_isa;   ///< whose compute buffers are those that were measured
     bool output_buffer = false;             ///< sequences x vocabulary x 4 bytes of logits
     ComputeRule compute = ComputeRule::family;
 

@@ -11,6 +11,7 @@
 #include "core/plan/prepare.h"
 #include "tests/catch.h"
 #include "tests/model/gguf_shapes.h"
+#include "tests/plan/planned.h"
 #include "tests/runtime/shapes.h"
 
 using namespace memwall;
@@ -126,4 +127,18 @@ TEST_CASE("state, compute buffer, weights and copies equal the engine's in all m
     INFO("median " << resident_errors[resident_errors.size() / 2] << ", p95 "
                    << resident_errors[resident_errors.size() * 95 / 100] << " of " << resident_errors.size());
     CHECK(resident_errors[resident_errors.size() * 95 / 100] < 0.05);
+}
+
+TEST_CASE("the engine key isa decides copies, and names no instruction set it does not know", "[plan]") {
+    const char* device = "ram=16GiB,bandwidth=50GB/s,class=pc_cpu";
+    const auto repacked = [&](const char* isa) {
+        const auto t = test::make_test_plan(
+            "qwen2.5-7b", device, {{"quant", "Q4_0"}, {"runtime-option", std::string("isa=") + isa}});
+        return t.plan.memory.pools.at(0).items.at(static_cast<std::size_t>(Item::repacked));
+    };
+    CHECK(repacked("none").high == Bytes(0));
+    CHECK(repacked("avx2").is_exact());
+    CHECK(repacked("avx2").central > Bytes(3'000'000'000));
+    CHECK(repacked("dotprod+avx512f").central == repacked("avx512f").central);
+    CHECK_THROWS_WITH(repacked("avx512"), Catch::Contains("avx512f, avx2"));
 }
