@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/model/open_model.h"
+#include "core/plan/auto_placement.h"
 #include "core/plan/measured.h"
 #include "devices/catalog.h"
 #include "devices/device_fields.h"
@@ -18,16 +19,6 @@ void apply_device_what_ifs(device::Device& device, const std::vector<std::string
     }
 }
 
-/// The most layers on the card that still fit; a plan that fits nowhere keeps none there.
-void place_automatically(Planned& p) {
-    const plan::Deployment& d = p.prepared.deployment;
-    if (!p.target.discrete || (d.gpu_layers != "auto" && d.offload != "auto")) return;
-    for (std::int64_t n = static_cast<std::int64_t>(p.prepared.model.layers.size()) + 1; n >= 0; --n) {
-        p.knobs.gpu_layers = n;
-        if (plan::evaluate(p.prepared, p.knobs, p.target).verdict == plan::Verdict::fits) return;
-    }
-}
-
 }  // namespace
 
 Planned make_plan(const plan::Deployment& stated) {
@@ -41,8 +32,7 @@ Planned make_plan(const plan::Deployment& stated) {
     p.prepared = plan::prepare(std::move(opened.model), deployment, open);
     p.target = plan::aim(p.prepared, std::move(device));
     plan::apply_measurements(p.target, p.prepared, open);
-    p.knobs = plan::resolve_knobs(p.prepared, p.target);
-    place_automatically(p);
+    p.knobs = plan::place_automatically(p.prepared, p.target, plan::resolve_knobs(p.prepared, p.target));
     p.plan = plan::evaluate(p.prepared, p.knobs, p.target);
     p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan);
     return p;

@@ -52,9 +52,12 @@ Bytes projector_bytes(const model::Model& model, const std::string& option, std:
 }
 
 /// "RECIPE[,PATTERN=FORMAT...]": a recipe, and formats for tensors whose names match.
-quant::Recipe read_quant(const std::string& text, quant::AssignOptions& options) {
+quant::Recipe read_quant(const std::string& text, const runtime::Profile& profile,
+                         quant::AssignOptions& options) {
     std::size_t comma = text.find(',');
-    const quant::Recipe recipe = quant::parse_recipe(text.substr(0, comma));
+    quant::Recipe recipe = quant::parse_recipe(text.substr(0, comma));
+    if (const auto meant = profile.recipe_aliases.find(recipe.name); meant != profile.recipe_aliases.end())
+        recipe = quant::parse_recipe(meant->second);
     while (comma != std::string::npos) {
         const std::size_t next = text.find(',', comma + 1);
         options.overrides.push_back(
@@ -125,8 +128,8 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         p.formats = quant::assign(quant::parse_recipe("as-stored"), model, options);
         p.recipe = model.stored_recipe.empty() ? "as stored" : model.stored_recipe;
     } else {
-        const quant::Recipe recipe =
-            read_quant(deployment.quant.empty() ? profile.default_recipe : deployment.quant, options);
+        const quant::Recipe recipe = read_quant(
+            deployment.quant.empty() ? profile.default_recipe : deployment.quant, profile, options);
         if (model.tensors_from_file && !has_gguf_names(model)) {  // a checkpoint that will be converted
             model.tensors_from_file = false;
             model::generate_tensors(model);

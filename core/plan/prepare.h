@@ -75,7 +75,7 @@ struct Target {
     bool repacked_uncertain = false;  ///< instruction set unknown: none to all
     std::string_view repack_basis = kExact;
     bool measured_buffers = true;  ///< a CPU of the kind the runtime's buffers were measured on
-    bool discrete = false;     ///< the processor has memory of its own
+    bool discrete = false;         ///< the processor has memory of its own
     Bytes reserve, budget_override;
     Bytes largest_allocation;    ///< limit of one buffer on the processor; 0 = none known
     bool machine_known = false;  ///< bandwidth and a prior for the processor exist

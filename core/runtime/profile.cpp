@@ -50,6 +50,8 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.sources = texts(y["sources"]);
     p.recipes = texts(y["recipes"]);
     p.default_recipe = y["default_recipe"].as<std::string>();
+    for (const auto& alias : y["recipe_aliases"])
+        p.recipe_aliases[alias.first.as<std::string>()] = alias.second.as<std::string>();
     p.suggested_recipes = texts(y["suggested_recipes"]);
     p.kv_types = texts(y["kv_types"]);
     p.processors = texts(y["processors"]);

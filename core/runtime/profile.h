@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +50,9 @@ struct Profile {
     std::vector<std::string> sources;
     std::vector<std::string> recipes;  ///< kinds of files it loads: "gguf", "checkpoint"
     std::string default_recipe;
-    std::vector<std::string> suggested_recipes;  ///< the usual ones, for "what smaller recipe fits"
-    std::vector<std::string> kv_types;           ///< supported KV types, first = default
+    std::map<std::string, std::string> recipe_aliases;  ///< what this runtime's users mean by a recipe's name
+    std::vector<std::string> suggested_recipes;         ///< the usual ones, for "what smaller recipe fits"
+    std::vector<std::string> kv_types;                  ///< supported KV types, first = default
     std::vector<std::string>
         processors;  ///< "cpu", "gpu", "npu", first = preferred where nothing else decides
     std::vector<std::string> gpu_classes;  ///< efficiency classes of GPUs that its usual builds run on

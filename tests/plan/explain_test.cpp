@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "tests/catch.h"
 #include "tests/plan/planned.h"
 
 using namespace memwall;

@@ -1,5 +1,6 @@
 #include "core/plan/measured.h"
 
+#include "tests/catch.h"
 #include "tests/plan/planned.h"
 
 using namespace memwall;

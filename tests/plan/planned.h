@@ -7,11 +7,11 @@
 
 #include "core/base/error.h"
 #include "core/model/catalog.h"
+#include "core/plan/auto_placement.h"
 #include "core/plan/measured.h"
 #include "core/plan/options.h"
 #include "core/plan/prepare.h"
 #include "devices/catalog.h"
-#include "tests/catch.h"
 
 namespace memwall::test {
 
@@ -37,14 +37,14 @@ inline TestPlan make_test_plan(const std::string& model, const std::string& devi
     d.device = device;
     for (const auto& [name, value] : options) {
         const plan::Option* o = plan::find_option(name);
-        REQUIRE(o);
+        if (!o) throw Error("--" + name, "no such option");
         o->set(d, value, "--" + name);
     }
     TestPlan t;
     t.prepared = plan::prepare(open_catalog(model), d, open_catalog);
     t.target = plan::aim(t.prepared, devices::resolve_device(device));
     plan::apply_measurements(t.target, t.prepared, open_catalog);
-    t.knobs = plan::resolve_knobs(t.prepared, t.target);
+    t.knobs = plan::place_automatically(t.prepared, t.target, plan::resolve_knobs(t.prepared, t.target));
     t.plan = plan::evaluate(t.prepared, t.knobs, t.target);
     return t;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tests/catch.h"
 #include "tests/plan/planned.h"
 
 using namespace memwall;

@@ -7,6 +7,7 @@
 #include "core/base/byte_source.h"
 #include "core/base/error.h"
 #include "core/speed/fit.h"
+#include "tests/speed/spilled_rows.h"
 
 using namespace memwall;
 using namespace memwall::speed;
@@ -57,6 +58,13 @@ int main(int argc, char** argv) {
                  {MeasuredPoint::Set::scored, MeasuredPoint::Set::extra, MeasuredPoint::Set::cases})
                 print_rows(v.predictions, part, prefill);
         }
+        fmt::print("\nDecode beyond the device's memory, by the whole planner with the shipped priors\n");
+        for (const test::SpilledRow& r : test::predict_spilled(set))
+            fmt::print("{:<36.36} {:<18.18} {:<7} {:>14} {:>10.2f} {:>10.2f} {:>+6.1f}% [{:.2f}, {:.2f}]{}\n",
+                       r.point->device_name, r.point->model, r.point->quant, r.bound, r.decode.central.value,
+                       r.point->decode_per_second,
+                       100 * (r.decode.central.value / r.point->decode_per_second - 1), r.decode.low.value,
+                       r.decode.high.value, r.held() ? "" : "  outside");
         fmt::print("\n");
         print_score("decode, scored", v.predictions, MeasuredPoint::Set::scored, false);
         print_score("decode, extra devices", v.predictions, MeasuredPoint::Set::extra, false);
