@@ -24,8 +24,9 @@ constexpr std::array kPools{"ram", "vram", "module"};
 constexpr std::array kPoolFields{"bandwidth", "usable", "max_allocation", "max_mapping"};
 constexpr std::array kRates{"fp32", "fp16", "int8", "int4"};
 constexpr std::array kProcessorFields{"cores", "max_session"};
-constexpr std::array kDeviceFields{"link",  "link_latency", "storage", "os_reserved", "sustained",
-                                   "power", "max_power",    "battery", "energy",      "static_power"};
+constexpr std::array kDeviceFields{"link",      "link_latency", "storage",     "os_reserved",
+                                   "sustained", "power",        "max_power",   "power_cap",
+                                   "battery",   "energy",       "static_power"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
@@ -227,6 +228,7 @@ std::optional<Number> find_device_number(Device& device, const std::string& fiel
     if (field == "sustained") return of(device.sustained_fraction, kPlain, "sustained_fraction", 1);
     if (field == "power") return of(device.sustained_power, kWatts, "power");
     if (field == "max_power") return of(device.max_power, kWatts, "power");
+    if (field == "power_cap") return of(device.power_cap, kWatts, "power");
     if (field == "battery") return of(device.battery_watt_hours, kWattHours, "battery");
     if (field == "energy") return of(device.energy_per_gb_read, kJoulesPerGb, "energy_per_gb_read");
     if (field == "static_power") return of(device.static_power, kWatts, "static_power");

@@ -109,6 +109,7 @@ void read_surroundings(YamlFields& top, device::Device& device) {
         YamlFields fields(node, file);
         fields.read("max", device.max_power);
         fields.read("sustained", device.sustained_power);
+        fields.read("cap", device.power_cap);
         fields.done();
     }
     if (const YAML::Node node = top.take("energy")) {

@@ -133,11 +133,12 @@ void write_surroundings(YAML::Emitter& out, Mapping& top, const device::Device& 
         storage.put("read", device.storage.read);
         storage.put("interface", device.storage.interface_limit);
     }
-    if (device.max_power.value != 0 || device.sustained_power.value != 0) {
+    if (device.max_power.value != 0 || device.sustained_power.value != 0 || device.power_cap.value != 0) {
         top.at("power");
         Mapping power(out, true);
         power.put("max", device.max_power.value, "W");
         power.put("sustained", device.sustained_power.value, "W");
+        power.put("cap", device.power_cap.value, "W");
     }
     if (device.energy_per_gb_read != 0 || device.static_power.value != 0) {
         top.at("energy");

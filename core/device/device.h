@@ -105,6 +105,7 @@ struct Device {
     Bytes os_reserved;                 ///< what the system itself keeps (a module: its firmware); 0 = unknown
     double sustained_fraction = 0;     ///< 0 = unknown
     Watts sustained_power, max_power;  ///< under a long load; by design (TDP). 0 = unknown
+    Watts power_cap;                   ///< what an owner or a handheld's firmware allows; 0 = max_power
     double battery_watt_hours = 0;
     double energy_per_gb_read = 0;  ///< joules per 10^9 bytes of weights read; 0 = unknown
     Watts static_power;             ///< beside energy_per_gb_read; 0 where that was measured at the wall

@@ -129,7 +129,7 @@ quant::KvType kv_type(const Prepared& p, const std::string& name, const char* pl
 }
 
 constexpr std::string_view kEngineKeys[] = {"n_ctx", "kv_unified", "swa_full", "n_outputs_max",
-                                            "mmap",  "repack",     "isa"};
+                                            "mmap",  "repack",     "isa",      "engine_year"};
 
 }  // namespace
 
@@ -161,6 +161,8 @@ Target aim(const Prepared& p, device::Device d) {
 
     speed::EngineInfo engine;
     engine.flash_attention = dep.flash_attention != Switch::off;
+    if (const std::string year = option_of(dep, "engine_year"); !year.empty())
+        engine.year = static_cast<int>(parse_count(year, "--runtime-option engine_year"));
     engine.prompt_chunk = t.processor == ProcessorKind::npu ? profile.prompt_chunk : 0;
     speed::MachineOptions options;
     options.threads = static_cast<int>(dep.threads);

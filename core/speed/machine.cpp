@@ -115,10 +115,10 @@ Machine machine_for(const device::Device& device, device::ProcessorKind processo
         for (const Rate r : {weight_stream, kv_stream}) m.rates.central[r] *= drawn;
         for (const Rate r : {dequantization, matrix_rate, attention_rate}) m.rates.central[r] *= cores;
     }
-    if (options.power_cap > 0 && device.max_power.value > options.power_cap) {
+    if (device.power_cap.value > 0 && device.max_power > device.power_cap) {
         // Clocks follow roughly the cube root of power near the limit; arithmetic follows the clock, memory
         // does not.
-        const double clock = std::cbrt(options.power_cap / device.max_power.value);
+        const double clock = std::cbrt(device.power_cap / device.max_power);
         for (const Rate r : {dequantization, matrix_rate, attention_rate}) m.rates.central[r] *= clock;
     }
     m.expands_weights = engine.expands_weights;

@@ -27,8 +27,7 @@ struct EngineInfo {
 };
 
 struct MachineOptions {
-    int threads = 0;       ///< CPU threads; 0 = all cores
-    double power_cap = 0;  ///< watts the processor may draw; 0 = its own limit
+    int threads = 0;  ///< CPU threads; 0 = all cores
 };
 
 struct Machine {

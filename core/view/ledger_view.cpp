@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "core/base/size_text.h"
 #include "core/view/json.h"
@@ -40,6 +42,49 @@ std::string one_value(double v, Unit unit) {
     return "";
 }
 
+std::string one_value_heading(Unit unit) {
+    return unit == Unit::per_second ? ">all" : unit == Unit::seconds ? ">time" : ">value";
+}
+
+/// Rows that differ only in their numbers are read side by side.
+bool is_table(const LedgerItem& item) {
+    if (item.children.size() < 3) return false;
+    const LedgerItem& first = item.children.front();
+    return std::all_of(item.children.begin(), item.children.end(),
+                       [&](const LedgerItem& child) {
+                           return child.children.empty() &&
+                                  child.value.is_exact() == first.value.is_exact() &&
+                                  child.unit == first.unit && child.formula == first.formula &&
+                                  !child.inputs.empty();
+                       }) &&
+           first.unit != Unit::bytes;
+}
+
+/// One line a child, one column an input; the sources stay in the JSON document.
+void print_table(std::string& out, const LedgerItem& item, std::size_t depth, bool colour) {
+    TextTable table;
+    table.header = {"", one_value_heading(item.children.front().unit)};
+    std::vector<std::string> names;
+    for (const LedgerItem& child : item.children)
+        for (const LedgerInput& i : child.inputs)
+            if (std::find(names.begin(), names.end(), i.name) == names.end()) names.push_back(i.name);
+    for (const std::string& name : names) table.header.push_back(">" + name);
+    for (const LedgerItem& child : item.children) {
+        std::vector<std::string> row{child.name, one_value(child.value.central, child.unit)};
+        for (const std::string& name : names) {
+            const auto it = std::find_if(child.inputs.begin(), child.inputs.end(),
+                                         [&](const LedgerInput& i) { return i.name == name; });
+            row.push_back(it == child.inputs.end() ? "" : it->value);
+        }
+        table.rows.push_back(std::move(row));
+    }
+    const std::string indent(2 * depth, ' ');
+    if (!item.children.front().formula.empty())
+        out += indent + "  each = " + item.children.front().formula + "\n";
+    std::istringstream lines(plain_table(table, colour));
+    for (std::string line; std::getline(lines, line);) out += indent + "    " + line + "\n";
+}
+
 void print(std::string& out, const LedgerItem& item, std::size_t depth, bool colour) {
     const std::string indent(2 * depth, ' ');
     out += indent + styled(item.name, Style::bold, colour) + "  " + value_text(item) + "\n";
@@ -52,6 +97,7 @@ void print(std::string& out, const LedgerItem& item, std::size_t depth, bool col
     for (const LedgerInput& i : item.inputs)
         out += fmt::format("{}    {}  {}  {}\n", indent, pad_right(i.name, name), pad_left(i.value, value),
                            styled(i.source, Style::dim, colour));
+    if (is_table(item)) return print_table(out, item, depth, colour);
     for (const LedgerItem& child : item.children) print(out, child, depth + 1, colour);
 }
 
