@@ -64,3 +64,36 @@ TEST_CASE("the ledger adds up to the plan it explains, for any configuration", "
         }
     }
 }
+
+TEST_CASE("the speed chapter: operators sum up, batching ends at the memory, no cache is quadratic",
+          "[plan]") {
+    const auto speed_of = [](const char* context) {
+        const auto t = make_test_plan("qwen3-30b-a3b", "apple-m4:32GiB", {{"context", context}});
+        return *find_item(explain(t.prepared, t.knobs, t.target, t.plan), "speed");
+    };
+    const LedgerItem speed = speed_of("4096");
+    for (const char* phase : {"decode_operators", "prefill_operators"}) {
+        const LedgerItem* all = find_item(speed, phase);
+        REQUIRE(all);
+        double sum = 0;
+        for (const LedgerItem& row : all->children) sum += row.value.central;
+        CHECK(sum == Approx(all->value.central));
+        CHECK(all->children.size() >= 5);
+    }
+    // Launches come on top of the operators' own time.
+    const double step = 1 / find_item(speed, "decode")->value.central;
+    CHECK(find_item(speed, "decode_operators")->value.central < step);
+    CHECK(find_item(speed, "decode_operators")->value.central > step / 2);
+
+    const LedgerItem* batching = find_item(speed, "batching");
+    REQUIRE(batching);
+    REQUIRE(batching->children.size() >= 2);
+    CHECK(batching->children[0].value.central == Approx(1 / step));
+    CHECK(batching->children[1].value.central > batching->children[0].value.central);
+    for (std::size_t i = 0; i < batching->children.size(); ++i)  // only the last row is beyond the memory
+        CHECK((batching->children[i].inputs.back().source == "fits") == (i + 1 < batching->children.size()));
+
+    const double whole = find_item(speed, "decode_without_cache")->value.central;
+    CHECK(whole < find_item(speed, "decode")->value.central / 20);
+    CHECK(whole / find_item(speed_of("8192"), "decode_without_cache")->value.central > 2);
+}
