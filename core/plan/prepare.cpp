@@ -111,6 +111,52 @@ std::vector<std::vector<int>> groups_of_layers(const model::Model& view,
     return index;
 }
 
+/// A recipe with the overrides typed beside it.
+struct ChosenRecipe {
+    quant::Recipe recipe;
+    quant::AssignOptions options;
+    bool from_file = false;  ///< the file's own formats
+};
+
+ChosenRecipe choose_recipe(const Deployment& deployment, const model::Model& model,
+                           const runtime::Profile& profile) {
+    ChosenRecipe c;
+    c.options.group_size = static_cast<std::int32_t>(deployment.group_size);
+    c.from_file = deployment.quant.empty() && model.tensors_from_file;
+    c.recipe = c.from_file ? quant::parse_recipe("as-stored")
+                           : read_quant(deployment.quant.empty() ? profile.default_recipe : deployment.quant,
+                                        profile, c.options);
+    return c;
+}
+
+/// Everything of `p` that depends on the recipe; the model has its shape already.
+void assign_recipe(Prepared& p, const ChosenRecipe& c) {
+    const runtime::Profile& profile = *p.runtime.profile;
+    p.recipe_from_file = c.from_file;
+    p.formats = quant::assign(c.recipe, p.model, c.options);
+    p.output_copy = Bytes(0);
+    if (c.from_file) {
+        p.recipe = p.model.stored_recipe.empty() ? "as stored" : p.model.stored_recipe;
+        p.recipe_loads = true;
+    } else {
+        p.output_copy = quant::output_copy_bytes(c.recipe, p.model, c.options);
+        const bool gguf = c.recipe.kind == quant::RecipeKind::llama_cpp;
+        p.recipe_loads = std::find(profile.recipes.begin(), profile.recipes.end(),
+                                   gguf ? "gguf" : "checkpoint") != profile.recipes.end();
+        p.recipe = c.options.overrides.empty() ? c.recipe.name : p.deployment.quant;
+    }
+    p.recipe_kind = c.recipe.kind;
+    p.deployment.quant = c.from_file ? "" : p.recipe;
+    p.weights = memory::weigh(p.model, p.formats);
+    p.weights.total += Interval<Bytes>::exact(p.output_copy);
+    p.weights.outside += p.output_copy;
+    const std::string& a = p.deployment.activations;
+    p.workload = speed::prepare_workload(p.model, p.formats,
+                                         a == "a8"    ? speed::Activations::int8
+                                         : a == "a16" ? speed::Activations::f16
+                                                      : speed::Activations::automatic);
+}
+
 }  // namespace
 
 Prepared prepare(model::Model model, const Deployment& deployment, OpenModel open_draft) {
@@ -121,29 +167,14 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     const runtime::Profile& profile = *p.runtime.profile;
     p.warnings = model.warnings;
 
-    quant::AssignOptions options;
-    options.group_size = static_cast<std::int32_t>(deployment.group_size);
-    p.recipe_from_file = deployment.quant.empty() && model.tensors_from_file;
-    if (p.recipe_from_file) {
-        p.formats = quant::assign(quant::parse_recipe("as-stored"), model, options);
-        p.recipe = model.stored_recipe.empty() ? "as stored" : model.stored_recipe;
-    } else {
-        const quant::Recipe recipe = read_quant(
-            deployment.quant.empty() ? profile.default_recipe : deployment.quant, profile, options);
+    ChosenRecipe chosen = choose_recipe(deployment, model, profile);
+    if (!chosen.from_file) {
         if (model.tensors_from_file && !has_gguf_names(model)) {  // a checkpoint that will be converted
             model.tensors_from_file = false;
             model::generate_tensors(model);
         }
-        quant::shape_for_recipe(recipe, model);
-        p.formats = quant::assign(recipe, model, options);
-        p.output_copy = quant::output_copy_bytes(recipe, model, options);
-        const bool gguf = recipe.kind == quant::RecipeKind::llama_cpp;
-        p.recipe_loads = std::find(profile.recipes.begin(), profile.recipes.end(),
-                                   gguf ? "gguf" : "checkpoint") != profile.recipes.end();
-        p.recipe = options.overrides.empty() ? recipe.name : deployment.quant;
+        quant::shape_for_recipe(chosen.recipe, model);
     }
-    p.deployment.quant = p.recipe_from_file ? "" : p.recipe;
-
     p.model = std::move(model);
     const runtime::OperatorTables* tables = profile.compute == runtime::ComputeRule::replay
                                                 ? &runtime::operator_tables(p.runtime.release)
@@ -153,9 +184,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     if (tables)
         p.replay = std::make_shared<runtime::ComputeBufferMemo>(
             runtime::ReplayModel(*tables, p.engine_model, p.runtime.release));
-    p.weights = memory::weigh(p.model, p.formats);
-    p.weights.total += Interval<Bytes>::exact(p.output_copy);
-    p.weights.outside += p.output_copy;
+    assign_recipe(p, chosen);
     p.kv_groups = memory::kv_groups(p.engine_model, profile.latent_cache);
     p.layer_kv_groups = groups_of_layers(p.engine_model, p.kv_groups, profile.latent_cache);
     p.recurrent_per_sequence = memory::recurrent_state_bytes(p.engine_model);
@@ -166,11 +195,6 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     for (const model::Component& c : p.model.components)
         p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
-    const speed::Activations activations = deployment.activations == "a8"    ? speed::Activations::int8
-                                           : deployment.activations == "a16" ? speed::Activations::f16
-                                                                             : speed::Activations::automatic;
-    p.workload = speed::prepare_workload(p.model, p.formats, activations);
-
     if (!deployment.draft.empty()) {
         if (!open_draft) throw Error("--draft", "no way to open another model here");
         // MODEL[:RECIPE]; a path may hold a colon, so only a known recipe name ends it.
@@ -183,8 +207,19 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
             d.quant = deployment.draft.substr(colon + 1);
         }
         d.projector = "none";
-        p.draft = std::make_unique<Prepared>(prepare(open_draft(d.model), d));
+        p.draft = std::make_shared<const Prepared>(prepare(open_draft(d.model), d));
     }
+    return p;
+}
+
+Prepared with_recipe(const Prepared& prepared, const std::string& quant) {
+    Prepared p = prepared;
+    p.deployment.quant = quant;
+    const ChosenRecipe chosen = choose_recipe(p.deployment, p.model, *p.runtime.profile);
+    if (chosen.recipe.kind != prepared.recipe_kind)
+        throw Error("--quant", fmt::format("{} beside {}", quant, prepared.recipe),
+                    "recipes of one kind: files of both kinds differ in more than their formats");
+    assign_recipe(p, chosen);
     return p;
 }
 

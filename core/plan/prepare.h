@@ -45,6 +45,7 @@ struct Prepared {
     model::Model engine_model;  ///< as the runtime sees it: windows it ignores removed; tensors left out
     std::vector<quant::Format> formats;
     std::string recipe;  ///< name of the recipe in use
+    quant::RecipeKind recipe_kind = quant::RecipeKind::llama_cpp;
     bool recipe_from_file = false;
     bool recipe_loads = true;  ///< the runtime reads files of this recipe
     Bytes output_copy;         ///< a tied output that the recipe's exporter stores apart; in weights.total
@@ -60,7 +61,7 @@ struct Prepared {
     Bytes projector, adapter;
     std::int64_t tokens_per_image = 0;
     speed::Workload workload;
-    std::unique_ptr<Prepared> draft;
+    std::shared_ptr<const Prepared> draft;
     std::vector<std::string> warnings;
 };
 
@@ -83,7 +84,7 @@ struct Target {
     bool host_machine_known = false;  ///< a CPU of the device beside a card
     speed::Machine host_machine;
     Reason refusal = Reason::fits;  ///< not fits: the pair is unsupported
-    std::unique_ptr<Target> draft;
+    std::shared_ptr<const Target> draft;
 };
 
 /// Reads options that name other models through this: the command passes model::open_model.
@@ -91,6 +92,10 @@ using OpenModel = model::Model (*)(const std::string& argument);
 
 /// Throws Error for a recipe, KV type or runtime that does not exist or does not go together.
 Prepared prepare(model::Model model, const Deployment& deployment, OpenModel open_draft = nullptr);
+/// The same model and runtime under another recipe of the same kind (all GGUF, or all checkpoint): what a
+/// search turns most often. Shares the replays already made. Throws Error as prepare() does, and for another
+/// kind.
+Prepared with_recipe(const Prepared& prepared, const std::string& quant);
 Target aim(const Prepared& prepared, device::Device device);
 /// Throws Error for values that contradict each other or the runtime.
 Knobs resolve_knobs(const Prepared& prepared, const Target& target);

@@ -181,7 +181,7 @@ Target aim(const Prepared& p, device::Device d) {
         }
     }
     t.device = std::move(d);
-    if (p.draft) t.draft = std::make_unique<Target>(aim(*p.draft, t.device));
+    if (p.draft) t.draft = std::make_shared<Target>(aim(*p.draft, t.device));
     return t;
 }
 
