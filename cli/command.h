@@ -32,6 +32,10 @@ void add_models(Command command);
 void add_devices(Command command);
 void add_runtimes(Command command);
 void add_compare(Command command);
+void add_fit(Command command);
+void add_recommend(Command command);
+void add_sweep(Command command);
+void add_require(Command command);
 
 /// Option texts given on one command line, applied to a deployment in the order of the table.
 class DeploymentOptions {

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/planning.h"
 #include "core/base/error.h"
 #include "core/base/size_text.h"
 #include "core/plan/co_resident.h"
@@ -13,6 +12,7 @@
 #include "core/view/plan_text.h"
 #include "core/view/quantity_text.h"
 #include "core/view/text_table.h"
+#include "devices/planning.h"
 
 namespace memwall::cli {
 namespace {
@@ -22,64 +22,67 @@ struct Options {
     bool json = false, csv = false, markdown = false, together = false;
 };
 
-using Row = std::string (*)(const Planned&);
+using Row = std::string (*)(const devices::Planned&);
 
-std::string item_text(const Planned& p, plan::Item item) {
+std::string item_text(const devices::Planned& p, plan::Item item) {
     return view::text(p.plan.memory.items[static_cast<std::size_t>(item)]);
 }
 
 // What is compared, one line each.
 constexpr std::pair<const char*, Row> kRows[] = {
-    {"device", [](const Planned& p) { return p.target.device.id; }},
-    {"recipe", [](const Planned& p) { return p.prepared.recipe; }},
-    {"context", [](const Planned& p) { return count_text(p.knobs.context); }},
-    {"KV types", [](const Planned& p) { return fmt::format("{}/{}", p.knobs.kv_k.name, p.knobs.kv_v.name); }},
-    {"weights", [](const Planned& p) { return item_text(p, plan::Item::weights); }},
-    {"KV cache", [](const Planned& p) { return item_text(p, plan::Item::kv_cache); }},
-    {"recurrent state", [](const Planned& p) { return item_text(p, plan::Item::recurrent_state); }},
-    {"compute buffer", [](const Planned& p) { return item_text(p, plan::Item::compute_buffer); }},
-    {"total", [](const Planned& p) { return view::text(p.plan.memory.total); }},
+    {"device", [](const devices::Planned& p) { return p.target.device.id; }},
+    {"recipe", [](const devices::Planned& p) { return p.prepared.recipe; }},
+    {"context", [](const devices::Planned& p) { return count_text(p.knobs.context); }},
+    {"KV types",
+     [](const devices::Planned& p) { return fmt::format("{}/{}", p.knobs.kv_k.name, p.knobs.kv_v.name); }},
+    {"weights", [](const devices::Planned& p) { return item_text(p, plan::Item::weights); }},
+    {"KV cache", [](const devices::Planned& p) { return item_text(p, plan::Item::kv_cache); }},
+    {"recurrent state", [](const devices::Planned& p) { return item_text(p, plan::Item::recurrent_state); }},
+    {"compute buffer", [](const devices::Planned& p) { return item_text(p, plan::Item::compute_buffer); }},
+    {"total", [](const devices::Planned& p) { return view::text(p.plan.memory.total); }},
     {"needed",
-     [](const Planned& p) { return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed); }},
-    {"budget", [](const Planned& p) { return bytes_text(p.plan.memory.budget); }},
-    {"verdict", [](const Planned& p) { return std::string(plan::verdict_name(p.plan.verdict)); }},
-    {"largest context", [](const Planned& p) { return count_text(p.advice.max_context_tokens); }},
+     [](const devices::Planned& p) {
+         return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed);
+     }},
+    {"budget", [](const devices::Planned& p) { return bytes_text(p.plan.memory.budget); }},
+    {"verdict", [](const devices::Planned& p) { return std::string(plan::verdict_name(p.plan.verdict)); }},
+    {"largest context", [](const devices::Planned& p) { return count_text(p.advice.max_context_tokens); }},
     {"decode tokens/s",
-     [](const Planned& p) {
+     [](const devices::Planned& p) {
          return p.plan.speed.decode_known ? view::text(p.plan.speed.decode) : std::string("unknown");
      }},
     {"prefill tokens/s",
-     [](const Planned& p) {
+     [](const devices::Planned& p) {
          return p.plan.speed.prefill_known ? view::text(p.plan.speed.prefill) : std::string("unknown");
      }},
     {"first token",
-     [](const Planned& p) {
+     [](const devices::Planned& p) {
          return p.plan.speed.prefill_known ? view::text(p.plan.speed.first_token) : std::string("unknown");
      }},
 };
 
 int run(const Options& o) {
-    std::vector<Planned> plans;
+    std::vector<devices::Planned> plans;
     for (const std::string& model : o.deployment.models())
-        plans.push_back(make_plan(o.deployment.deployment(model)));
+        plans.push_back(devices::make_plan(o.deployment.deployment(model)));
     if (o.json) {
         std::vector<std::string> documents;
-        for (const Planned& p : plans)
+        for (const devices::Planned& p : plans)
             documents.push_back(view::plan_json(p.prepared, p.knobs, p.target, p.plan, p.advice));
         std::cout << view::compare_json(documents);
         return kDone;
     }
     view::TextTable table{{""}, {}};
-    for (const Planned& p : plans) table.header.push_back(">" + p.prepared.model.id);
+    for (const devices::Planned& p : plans) table.header.push_back(">" + p.prepared.model.id);
     for (const auto& [label, cell] : kRows) {
         std::vector<std::string> row{label};
-        for (const Planned& p : plans) row.push_back(cell(p));
+        for (const devices::Planned& p : plans) row.push_back(cell(p));
         table.rows.push_back(std::move(row));
     }
     std::string tail;
     if (o.together) {
         std::vector<plan::Plan> parts;
-        for (const Planned& p : plans) {
+        for (const devices::Planned& p : plans) {
             if (p.target.device.id != plans.front().target.device.id)
                 throw Error("--co-resident",
                             fmt::format("{} and {}", plans.front().target.device.id, p.target.device.id),

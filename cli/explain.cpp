@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/planning.h"
 #include "core/base/error.h"
 #include "core/view/json.h"
 #include "core/view/ledger_view.h"
+#include "devices/planning.h"
 
 namespace memwall::cli {
 namespace {
@@ -30,7 +30,7 @@ void names_below(const LedgerItem& item, std::string& list, int depth) {
 }
 
 int run(const Options& o) {
-    const Planned p = make_plan(o.deployment.deployment());
+    const devices::Planned p = devices::make_plan(o.deployment.deployment());
     const LedgerItem root = plan::explain(p.prepared, p.knobs, p.target, p.plan);
     const LedgerItem* item = o.item.empty() ? &root : plan::find_item(root, o.item);
     if (!item) {

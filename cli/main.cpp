@@ -29,6 +29,10 @@ int main(int argc, char** argv) {
     add_devices(command);
     add_runtimes(command);
     add_compare(command);
+    add_fit(command);
+    add_recommend(command);
+    add_sweep(command);
+    add_require(command);
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {

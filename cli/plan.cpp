@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/planning.h"
 #include "core/base/error.h"
 #include "core/plan/explain.h"
 #include "core/view/engine_flags.h"
 #include "core/view/json.h"
 #include "core/view/plan_text.h"
+#include "devices/planning.h"
 
 namespace memwall::cli {
 namespace {
@@ -26,7 +26,7 @@ int verdict_status(const Options& o, plan::Verdict verdict) {
 }
 
 int run(const Options& o) {
-    const Planned p = make_plan(o.deployment.deployment());
+    const devices::Planned p = devices::make_plan(o.deployment.deployment());
     if (!o.emit.empty()) {
         std::cout << view::engine_flags(o.emit, p.prepared, p.knobs, p.target) << "\n";
     } else if (o.json) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/units.h"
@@ -12,6 +13,11 @@
 namespace memwall::device {
 
 enum class ProcessorKind : std::uint8_t { cpu, gpu, npu };
+/// "cpu", "gpu", "npu".
+constexpr std::string_view kind_name(ProcessorKind kind) {
+    constexpr std::string_view kNames[] = {"cpu", "gpu", "npu"};
+    return kNames[static_cast<int>(kind)];
+}
 
 /// One level of cache. `size` is that of one cache, `count` how many of them there are.
 struct Cache {

@@ -38,8 +38,11 @@ std::optional<Candidate> most_layers(const Prepared& p, const Target& t, Knobs k
 
 Knobs place_automatically(const Prepared& p, const Target& t, Knobs knobs) {
     const Deployment& d = p.deployment;
-    const bool spill = d.offload == "auto";
-    if (!t.discrete || (d.gpu_layers != "auto" && !spill)) return knobs;
+    if (!t.discrete || (d.gpu_layers != "auto" && d.offload != "auto")) return knobs;
+    return spill(p, t, knobs, d.offload == "auto");
+}
+
+Knobs spill(const Prepared& p, const Target& t, Knobs knobs, bool beyond_layers) {
     const bool experts = std::any_of(p.model.layers.begin(), p.model.layers.end(),
                                      [](const model::Layer& l) { return l.experts.has_value(); });
     const std::int64_t everything = static_cast<std::int64_t>(p.model.layers.size()) + 1;
@@ -47,9 +50,9 @@ Knobs place_automatically(const Prepared& p, const Target& t, Knobs knobs) {
     for (const bool experts_on_host : {false, true}) {
         for (const bool kv_on_host : {false, true}) {
             // What the user placed by hand stays there; only --offload auto moves more than layers.
-            if ((experts_on_host && !knobs.experts_on_host && !(spill && experts)) ||
-                (kv_on_host && !knobs.kv_on_host && !spill) || (knobs.experts_on_host && !experts_on_host) ||
-                (knobs.kv_on_host && !kv_on_host))
+            if ((experts_on_host && !knobs.experts_on_host && !(beyond_layers && experts)) ||
+                (kv_on_host && !knobs.kv_on_host && !beyond_layers) ||
+                (knobs.experts_on_host && !experts_on_host) || (knobs.kv_on_host && !kv_on_host))
                 continue;
             Knobs tried = knobs;
             tried.experts_on_host = experts_on_host;

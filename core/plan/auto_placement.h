@@ -11,4 +11,7 @@ namespace memwall::plan {
 /// of the two options says auto and the device has a card with memory of its own.
 Knobs place_automatically(const Prepared& prepared, const Target& target, Knobs knobs);
 
+/// The same whatever the deployment says: layers, and with `beyond_layers` also experts and cache.
+Knobs spill(const Prepared& prepared, const Target& target, Knobs knobs, bool beyond_layers);
+
 }  // namespace memwall::plan

@@ -18,19 +18,13 @@ using device::ProcessorKind;
 constexpr std::pair<std::string_view, ProcessorKind> kKinds[] = {
     {"cpu", ProcessorKind::cpu}, {"gpu", ProcessorKind::gpu}, {"npu", ProcessorKind::npu}};
 
-std::string_view kind_name(ProcessorKind kind) {
-    for (const auto& [name, k] : kKinds)
-        if (k == kind) return name;
-    return "";
-}
-
 bool holds(const std::vector<std::string>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
 /// Whether the runtime's usual builds take this processor without being asked to.
 bool usual(const runtime::Profile& profile, const Processor& p) {
-    if (!holds(profile.processors, kind_name(p.kind))) return false;
+    if (!holds(profile.processors, device::kind_name(p.kind))) return false;
     return p.kind == ProcessorKind::gpu ? holds(profile.gpu_classes, p.efficiency_class) : true;
 }
 
@@ -39,9 +33,9 @@ bool usual(const runtime::Profile& profile, const Processor& p) {
 const Processor& choose(const device::Device& d, const runtime::Profile& profile, const std::string& wanted) {
     if (!wanted.empty()) {
         for (const Processor& p : d.processors)
-            if (kind_name(p.kind) == wanted) return p;
+            if (device::kind_name(p.kind) == wanted) return p;
         std::vector<std::string_view> have;
-        for (const Processor& p : d.processors) have.push_back(kind_name(p.kind));
+        for (const Processor& p : d.processors) have.push_back(device::kind_name(p.kind));
         throw Error("--processor", fmt::format("{} has no {}", d.name, wanted),
                     fmt::format("one of {}", fmt::join(have, ", ")));
     }
@@ -151,7 +145,7 @@ Target aim(const Prepared& p, device::Device d) {
     t.largest_allocation = chosen.max_allocation;
     find_copies(t, p, chosen, option_of(dep, "isa"));
 
-    if (!holds(profile.processors, kind_name(t.processor))) t.refusal = Reason::runtime_processor;
+    if (!holds(profile.processors, device::kind_name(t.processor))) t.refusal = Reason::runtime_processor;
     const bool experts = std::any_of(p.model.layers.begin(), p.model.layers.end(),
                                      [](const model::Layer& l) { return l.experts.has_value(); });
     if (t.processor == ProcessorKind::npu && experts && !profile.routes_experts_on_npu)

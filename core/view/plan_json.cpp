@@ -7,8 +7,6 @@
 namespace memwall::view {
 namespace {
 
-constexpr const char* kProcessors[] = {"cpu", "gpu", "npu"};
-
 Json model_part(const plan::Prepared& p) {
     const model::Model& m = p.model;
     return {{"id", m.id},
@@ -30,7 +28,7 @@ Json deployment_part(const plan::Prepared& p, const plan::Knobs& k, const plan::
     // Every default resolved, under the names of the options.
     Json d{{"model", p.deployment.model},
            {"device", p.deployment.device},
-           {"processor", kProcessors[static_cast<int>(t.processor)]},
+           {"processor", device::kind_name(t.processor)},
            {"quant", p.recipe},
            {"runtime", p.runtime.profile->name},
            {"runtime_release", p.runtime.release},

@@ -1,0 +1,22 @@
+// The options of decisions on a command line.
+#pragma once
+
+#include "cli/command.h"
+#include "core/plan/decision_options.h"
+
+namespace memwall::cli {
+
+class DemandOptions {
+  public:
+    void add_to(CLI::App& app);
+    /// As typed, the preset applied to them and to `deployment`. Throws Error.
+    plan::Demands demands(plan::Deployment& deployment) const;
+
+  private:
+    std::vector<std::string> values_;  // parallel to plan::decision_options()
+};
+
+/// Models of the catalogue as draft candidates; read once.
+const std::vector<plan::DraftModel>& catalogue_drafts();
+
+}  // namespace memwall::cli

@@ -1,0 +1,62 @@
+// memwall recommend: the best configurations of a model on a device under constraints and a priority.
+#include <iostream>
+#include <memory>
+
+#include "cli/demands.h"
+#include "core/view/decision_view.h"
+#include "devices/planning.h"
+
+namespace memwall::cli {
+namespace {
+
+struct Options {
+    DeploymentOptions deployment;
+    DemandOptions demands;
+    bool json = false;
+};
+
+int run(const Options& o) {
+    plan::Deployment stated = o.deployment.deployment();
+    view::Recommendation r;
+    r.demands = o.demands.demands(stated);
+    devices::Opened opened = devices::open_deployment(stated);
+    r.model = opened.model.id;
+    r.device = stated.device;
+    // A hint of the model's folder is a file that exists already; without one the recipe is an axis.
+    r.deployment = std::move(opened.deployment);
+    const bool card = opened.device.pool("vram") != nullptr;
+    r.search = plan::search(opened.model, r.deployment, opened.device,
+                            plan::default_grid(opened.model, r.deployment, r.demands.limits.min_context, card,
+                                               catalogue_drafts()),
+                            devices::open_named_model);
+    r.decision = plan::decide(r.search.candidates, r.demands.limits);
+    if (o.json)
+        std::cout << view::recommendation_json(r);
+    else
+        std::cout << view::recommendation_text(r, colour_output(),
+                                               static_cast<std::size_t>(terminal_width()));
+    return r.decision.admitted.empty() ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_recommend(Command command) {
+    auto o = std::make_shared<Options>();
+    CLI::App* app = command.app.add_subcommand(
+        "recommend",
+        "The best configurations of a model under constraints: recipe, KV types, context, draft, placement");
+    o->deployment.add_to(*app);
+    o->demands.add_to(*app);
+    app->add_flag("--json", o->json, "print one JSON document")->group("Output");
+    app->footer(
+        "Options given fix their axis; the rest is searched (docs/decisions.md).\n"
+        "Exit status 1 when nothing is admitted.\n"
+        "Examples:\n"
+        "  memwall recommend llama-3.1-8b --device pixel-9-pro --preset chat\n"
+        "  memwall recommend qwen3-30b-a3b --device rtx-3060-12gb --min-decode 15 --priority memory\n"
+        "  memwall recommend qwen2.5-7b --device raspberry-pi-5:8GiB --max-memory 5GiB --min-quality 90% "
+        "--json");
+    app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace memwall::cli

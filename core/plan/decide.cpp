@@ -1,0 +1,263 @@
+#include "core/plan/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/base/size_text.h"
+
+namespace memwall::plan {
+namespace {
+
+constexpr std::array<std::string_view, kGoals> kGoalNames{"latency", "memory", "quality"};
+constexpr std::array<std::string_view, kBrokenKinds> kBrokenNames{
+    "unsupported", "does_not_fit", "too_close_to_call", "max_memory",    "min_decode", "max_ttft",  "max_job",
+    "min_context", "min_quality",  "quality_unknown",   "speed_unknown", "max_load",   "max_energy"};
+
+/// z with P(Z <= z) = p of the standard normal, by bisection: 60 halvings of [-8, 8] reach double precision.
+double normal_quantile(double p) {
+    double low = -8, high = 8;
+    for (int i = 0; i < 60; ++i) {
+        const double z = (low + high) / 2;
+        (0.5 * std::erfc(-z / std::sqrt(2.0)) < p ? low : high) = z;
+    }
+    return (low + high) / 2;
+}
+
+template <class T>
+double at(const Interval<T>& x, double p) {
+    return quantile(x.low.value, x.central.value, x.high.value, x.level, p);
+}
+
+/// A limit from above holds with confidence p when the p-quantile does; one from below when the
+/// (1-p)-quantile does.
+template <class T>
+bool exceeds(const Interval<T>& x, double limit, double p) {
+    return limit > 0 && at(x, p) > limit;
+}
+
+bool dominates(const std::array<double, kGoals>& a, const std::array<double, kGoals>& b) {
+    bool better = false;
+    for (std::size_t i = 0; i < kGoals; ++i) {
+        if (a[i] > b[i]) return false;
+        better = better || a[i] < b[i];
+    }
+    return better;
+}
+
+/// Of the front, the best in one goal; within 3 % of it the one that is best in quality, then memory, then
+/// latency: a percent of memory is no reason to lose more tokens.
+std::int64_t best_of(std::span<const std::array<double, kGoals>> values, std::span<const std::uint32_t> front,
+                     Goal goal) {
+    const auto g = static_cast<std::size_t>(goal);
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::uint32_t i : front) least = std::min(least, values[i][g]);
+    constexpr double kNear = 1.03;
+    std::int64_t best = -1;
+    const auto key = [&](std::int64_t i) {
+        const auto& v = values[static_cast<std::size_t>(i)];
+        return std::array{v[2], v[1], v[0]};
+    };
+    for (const std::uint32_t i : front)
+        if (values[i][g] <= least * kNear && (best < 0 || key(i) < key(best))) best = i;
+    return best;
+}
+
+}  // namespace
+
+std::string_view goal_name(Goal goal) {
+    return kGoalNames[static_cast<std::size_t>(goal)];
+}
+
+std::string_view broken_name(Broken one) {
+    for (std::size_t i = 0; i < kBrokenKinds; ++i)
+        if (one == 1u << i) return kBrokenNames[i];
+    return "";
+}
+
+double quantile(double low, double central, double high, double level, double p) {
+    if (low == high || p == 0.5) return central;
+    const double share = normal_quantile(p) / normal_quantile(0.5 + level / 2);
+    const double end = share > 0 ? high : low;
+    if (central <= 0 || end <= 0) return central + (end - central) * std::abs(share);
+    return central * std::pow(end / central, std::abs(share));
+}
+
+std::uint16_t broken(const Candidate& c, const Constraints& limits) {
+    if (c.verdict == Verdict::unsupported) return kUnsupported;
+    unsigned b = 0;
+    if (c.verdict == Verdict::does_not_fit) b |= kDoesNotFit;
+    if (c.verdict == Verdict::too_close_to_call) b |= kUndecided;
+    const double p = limits.confidence;
+    if (limits.max_memory.value > 0 && at(c.footprint, p) > limits.max_memory.as_double()) b |= kMemory;
+    if (c.context < limits.min_context) b |= kContext;
+    if (!c.timed) {
+        b |= kSpeedUnknown;
+    } else {
+        if (limits.min_decode > 0 && at(c.decode, 1 - p) < limits.min_decode) b |= kDecode;
+        if (exceeds(c.first_token, limits.max_ttft, p)) b |= kFirstToken;
+        if (exceeds(c.job, limits.max_job, p)) b |= kJob;
+        if (exceeds(c.load, limits.max_load, p)) b |= kLoad;
+        if (exceeds(c.energy_per_token, limits.max_energy, p)) b |= kEnergy;
+    }
+    if (!c.loss.known()) {
+        if (!limits.allow_unknown_quality) b |= kQualityUnknown;
+    } else if (limits.min_quality > 0) {
+        const auto& d = c.loss.top1_disagreement;
+        if (1 - quantile(d.low, d.central, d.high, 0.8, p) < limits.min_quality) b |= kQuality;
+    }
+    return static_cast<std::uint16_t>(b);
+}
+
+std::string broken_text(Broken one, const Candidate& c, const Constraints& limits) {
+    switch (one) {
+        case kUnsupported:
+            return "unsupported";
+        case kDoesNotFit:
+            return fmt::format("needs {} of {}", bytes_text(c.needed.low), bytes_text(c.budget));
+        case kUndecided:
+            return fmt::format("needs {} to {} of {}: too close to call", bytes_text(c.needed.low),
+                               bytes_text(c.needed.high), bytes_text(c.budget));
+        case kMemory:
+            return fmt::format("{}, {} allowed", bytes_text(c.footprint.central),
+                               bytes_text(limits.max_memory));
+        case kDecode:
+            return fmt::format("decodes {:.3g} tokens/s, {:.3g} asked", c.decode.central.value,
+                               limits.min_decode);
+        case kFirstToken:
+            return fmt::format("first token after {:.3g} s, {:.3g} s allowed", c.first_token.central.value,
+                               limits.max_ttft);
+        case kJob:
+            return fmt::format("job takes {:.3g} s, {:.3g} s allowed", c.job.central.value, limits.max_job);
+        case kContext:
+            return fmt::format("{} tokens of context, {} asked", count_text(c.context),
+                               count_text(limits.min_context));
+        case kQuality:
+            return fmt::format("keeps {:.1f} % of tokens, {:.1f} % asked",
+                               100 * (1 - c.loss.top1_disagreement.central), 100 * limits.min_quality);
+        case kQualityUnknown:
+            return fmt::format("quality unknown: {}", quality::reason_text(c.loss.reason));
+        case kSpeedUnknown:
+            return "speed unknown";
+        case kLoad:
+            return fmt::format("loads in {:.3g} s, {:.3g} s allowed", c.load.central.value, limits.max_load);
+        case kEnergy:
+            return fmt::format("{:.3g} J a token, {:.3g} J allowed", c.energy_per_token.central.value,
+                               limits.max_energy);
+    }
+    return "";
+}
+
+std::array<double, kGoals> goals(const Candidate& c) {
+    constexpr double kNoise = 0.0026;  // top-1 disagreement of BF16 against F16 (QUALITY a.5)
+    const double unknown = std::numeric_limits<double>::infinity();
+    return {c.timed ? c.job.central.value : unknown, c.footprint.central.as_double(),
+            c.loss.known() ? std::max(c.loss.top1_disagreement.central, kNoise) : 1.0};
+}
+
+Decision decide(std::span<const Candidate> candidates, const Constraints& constraints) {
+    Decision d;
+    d.broken.reserve(candidates.size());
+    std::vector<std::array<double, kGoals>> values(candidates.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        d.broken.push_back(broken(candidates[i], constraints));
+        if (d.broken[i] != 0) continue;
+        d.admitted.push_back(static_cast<std::uint32_t>(i));
+        values[i] = goals(candidates[i]);
+    }
+    // In the order of the first goal only earlier candidates can dominate later ones.
+    std::vector<std::uint32_t> order = d.admitted;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+    for (const std::uint32_t i : order) {
+        const bool beaten = std::any_of(d.front.begin(), d.front.end(), [&](std::uint32_t f) {
+            return dominates(values[f], values[i]) ||
+                   values[f] == values[i];  // of equals the first stands for all
+        });
+        if (!beaten) d.front.push_back(i);
+    }
+    for (const Goal goal : {Goal::latency, Goal::memory, Goal::quality})
+        d.best[static_cast<std::size_t>(goal)] = best_of(values, d.front, goal);
+    return d;
+}
+
+std::vector<Merits> merits(std::span<const Candidate> candidates, std::span<const std::uint32_t> admitted) {
+    constexpr double kBeta = 3.2;  // EXPLORER, "the triangle"
+    std::array<double, kGoals> low, high;
+    low.fill(std::numeric_limits<double>::infinity());
+    high.fill(0);
+    for (const std::uint32_t i : admitted) {
+        const auto v = goals(candidates[i]);
+        for (std::size_t g = 0; g < kGoals; ++g) {
+            low[g] = std::min(low[g], v[g]);
+            high[g] = std::max(high[g], v[g]);
+        }
+    }
+    std::vector<Merits> out;
+    for (const std::uint32_t i : admitted) {
+        const auto v = goals(candidates[i]);
+        Merits m;
+        double sum = 0;
+        for (std::size_t g = 0; g < kGoals; ++g) {
+            m.merit[g] = high[g] > low[g] ? std::log(high[g] / v[g]) / std::log(high[g] / low[g]) : 1;
+            sum += m.balance[g] = std::exp(kBeta * m.merit[g]);
+        }
+        for (double& b : m.balance) b /= sum;
+        out.push_back(m);
+    }
+    return out;
+}
+
+std::span<const Preset> presets() {
+    // Limits people name for these uses; prompts and answers of the usual length.
+    static const Preset table[] = {
+        {"chat",
+         "interactive chat: first token within 2 s, at least 10 tokens/s, 4,096 tokens",
+         {.min_decode = 10, .max_ttft = 2, .min_context = 4096},
+         Goal::quality,
+         512,
+         256},
+        {"instant",
+         "interactive chat with a warm prompt: first token under 100 ms, over 20 tokens/s",
+         {.min_decode = 20, .max_ttft = 0.1, .min_context = 4096},
+         Goal::quality,
+         32,
+         128},
+        {"documents",
+         "long documents: 32,768 tokens of context, an answer within 10 minutes",
+         {.max_job = 600, .min_context = 32768},
+         Goal::quality,
+         24576,
+         512},
+        {"code",
+         "code completion and edits: 16,384 tokens, at least 15 tokens/s, nine tokens of ten kept",
+         {.min_decode = 15, .min_context = 16384, .min_quality = 0.9},
+         Goal::latency,
+         2048,
+         256},
+        {"voice",
+         "voice assistant on a small box: first token within 1 s, 8 tokens/s, 2,048 tokens",
+         {.min_decode = 8, .max_ttft = 1, .min_context = 2048},
+         Goal::memory,
+         128,
+         64},
+        {"quality",
+         "quality first: whatever fits, 4,096 tokens",
+         {.min_context = 4096},
+         Goal::quality,
+         512,
+         256},
+    };
+    return table;
+}
+
+const Preset* find_preset(std::string_view name) {
+    const auto all = presets();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const Preset& p) { return p.name == name; });
+    return it == all.end() ? nullptr : &*it;
+}
+
+}  // namespace memwall::plan

@@ -1,0 +1,258 @@
+#include "core/plan/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/plan/auto_placement.h"
+#include "core/plan/measured.h"
+
+namespace memwall::plan {
+namespace {
+
+Interval<Bytes> sum_of_pools(const Memory& m) {
+    Interval<Bytes> sum = m.pools[0].needed;
+    for (std::size_t i = 1; i < m.pool_count; ++i) sum += m.pools[i].needed;
+    return sum;
+}
+
+void evaluate_block(const Grid& grid, const Prepared& p, const Target& t, const Knobs& base, Candidate* out) {
+    for (const auto& [key_type, value_type] : grid.kv) {
+        Knobs k = base;
+        k.kv_k = *quant::parse_kv_type(key_type);
+        k.kv_v = *quant::parse_kv_type(value_type);
+        const auto& supported = p.runtime.profile->kv_types;
+        const auto has = [&](std::string_view name) {
+            return std::find(supported.begin(), supported.end(), name) != supported.end();
+        };
+        const bool available =
+            has(k.kv_k.name) && has(k.kv_v.name) &&
+            (k.flash_attention || k.kv_v.block_len == 1 || !p.runtime.profile->quantized_values_need_flash);
+        for (const std::int64_t context : grid.contexts) {
+            k.context = context;
+            k.prompt = std::min(base.prompt, context);
+            k.cached_prompt = std::min(base.cached_prompt, k.prompt - 1);
+            for (const std::int64_t sequences : grid.sequences) {
+                k.sequences = sequences;
+                for (const bool offload : grid.offload) {
+                    Candidate& c = *out++;
+                    c.reason = Reason::kv_type;
+                    if (!available) continue;
+                    try {
+                        const Knobs placed = offload ? spill(p, t, k, true) : place_automatically(p, t, k);
+                        Candidate found = candidate_of(evaluate(p, placed, t), placed);
+                        found.recipe = c.recipe, found.draft = c.draft, found.kv = c.kv;
+                        found.context_index = c.context_index, found.sequences_index = c.sequences_index;
+                        found.offload = c.offload;
+                        c = found;
+                    } catch (const Error&) {
+                        // heads that do not divide into this type's blocks, latent caches with two types
+                        c.verdict = Verdict::unsupported;
+                    }
+                }
+            }
+        }
+    }
+}
+
+void number_candidates(SearchResult& r) {
+    const Grid& g = r.grid;
+    r.candidates.resize(g.size());
+    std::size_t i = 0;
+    for (std::size_t recipe = 0; recipe < g.recipes.size(); ++recipe)
+        for (std::size_t draft = 0; draft < g.drafts.size(); ++draft)
+            for (std::size_t kv = 0; kv < g.kv.size(); ++kv)
+                for (std::size_t context = 0; context < g.contexts.size(); ++context)
+                    for (std::size_t sequences = 0; sequences < g.sequences.size(); ++sequences)
+                        for (const bool offload : g.offload) {
+                            Candidate& c = r.candidates[i++];
+                            c.recipe = static_cast<std::uint16_t>(recipe);
+                            c.draft = static_cast<std::uint16_t>(draft);
+                            c.kv = static_cast<std::uint16_t>(kv);
+                            c.context_index = static_cast<std::uint16_t>(context);
+                            c.sequences_index = static_cast<std::uint16_t>(sequences);
+                            c.context = g.contexts[context];
+                            c.sequences = g.sequences[sequences];
+                            c.offload = offload;
+                        }
+}
+
+/// What all recipes of one runtime and kind share; recipes of another kind need a model of another shape.
+struct Bases {
+    const model::Model& model;
+    const Deployment& deployment;
+    std::map<std::pair<std::string, int>, Prepared> made;
+
+    Prepared with(const RecipeChoice& choice) {
+        Deployment d = deployment;
+        d.runtime = choice.runtime;
+        d.quant = choice.recipe;
+        d.draft.clear();
+        const int kind = choice.recipe.empty() ? -1 : static_cast<int>(recipe_kind(choice));
+        const auto key = std::pair(choice.runtime, kind);
+        if (const auto it = made.find(key); it != made.end() && kind >= 0)
+            return with_recipe(it->second, choice.recipe);
+        return made.insert_or_assign(key, prepare(model, d)).first->second;
+    }
+
+    static quant::RecipeKind recipe_kind(const RecipeChoice& choice) {
+        const auto& aliases = runtime::select_profile(choice.runtime, "--runtime").profile->recipe_aliases;
+        const std::string name = choice.recipe.substr(0, choice.recipe.find(','));
+        const quant::Recipe recipe = quant::parse_recipe(name);
+        const auto meant = aliases.find(recipe.name);
+        return (meant == aliases.end() ? recipe : quant::parse_recipe(meant->second)).kind;
+    }
+};
+
+}  // namespace
+
+Candidate candidate_of(const Plan& plan, const Knobs& k) {
+    Candidate c;
+    c.context = k.context;
+    c.sequences = k.sequences;
+    c.loss = plan.loss;
+    c.gpu_layers = k.gpu_layers;
+    c.experts_on_host = k.experts_on_host;
+    c.kv_on_host = k.kv_on_host;
+    c.verdict = plan.verdict;
+    c.reason = plan.reason;
+    c.needed = plan.memory.pools[plan.memory.deciding_pool].needed;
+    c.budget = plan.memory.budget;
+    c.footprint = sum_of_pools(plan.memory);
+    c.timed = plan.speed.decode_known && plan.speed.prefill_known;
+    c.decode = plan.speed.decode;
+    c.first_token = plan.speed.first_token;
+    c.job = plan.speed.job;
+    c.load = plan.speed.load;
+    c.energy_per_token = plan.speed.energy_per_token;
+}
+
+Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t least_context, bool card,
+                  const std::vector<DraftModel>& catalogue) {
+    Grid g;
+    const runtime::Profile& profile = *runtime::select_profile(d.runtime, "--runtime").profile;
+    if (!d.quant.empty() || model.tensors_from_file)
+        g.recipes = {{d.runtime, d.quant}};
+    else
+        for (const std::string& name : profile.suggested_recipes) g.recipes.push_back({d.runtime, name});
+    if (g.recipes.empty()) g.recipes = {{d.runtime, profile.default_recipe}};
+
+    g.drafts = {d.draft};
+    if (d.draft.empty()) {
+        const std::int64_t parameters = model::text_parameters(model);
+        const DraftModel* best = nullptr;
+        for (const DraftModel& m : catalogue)
+            if (m.id != model.id && !model.family.empty() && m.family == model.family &&
+                m.parameters * 5 <= parameters && (!best || m.parameters < best->parameters))
+                best = &m;
+        if (best) g.drafts.push_back(best->id + ":" + profile.default_recipe);
+    }
+
+    if (!d.kv_k.empty() || !d.kv_v.empty()) {
+        const std::string& usual = profile.kv_types.front();
+        g.kv = {{d.kv_k.empty() ? usual : d.kv_k, d.kv_v.empty() ? usual : d.kv_v}};
+    } else {
+        const auto has = [&](const char* name) {
+            return std::find(profile.kv_types.begin(), profile.kv_types.end(), name) !=
+                   profile.kv_types.end();
+        };
+        constexpr std::pair<const char*, const char*> kPairs[] = {{"f16", "f16"},   {"q8_0", "q8_0"},
+                                                                  {"q8_0", "q4_0"}, {"q4_0", "q4_0"},
+                                                                  {"fp8", "fp8"},   {"int8", "int8"}};
+        for (const auto& [key, value] : kPairs)
+            if (has(key) && has(value)) g.kv.emplace_back(key, value);
+        if (g.kv.empty()) g.kv = {{profile.kv_types.front(), profile.kv_types.front()}};
+    }
+
+    if (d.context > 0) {
+        g.contexts = {d.context};
+    } else {
+        const std::int64_t trained = model.trained_context > 0 ? model.trained_context : 4096;
+        const std::int64_t least = std::max<std::int64_t>(least_context, 1024);
+        for (std::int64_t c = 1024; c <= trained; c *= 2)
+            if (c >= least) g.contexts.push_back(c);
+        if (g.contexts.empty()) g.contexts = {std::min(least, trained)};
+    }
+    g.sequences = {d.sequences};
+    g.offload = {d.offload == "auto"};
+    if (card && d.offload != "auto") g.offload.push_back(true);
+    return g;
+}
+
+SearchResult search(const model::Model& model, const Deployment& deployment, const device::Device& device,
+                    const Grid& grid, OpenModel open_draft, unsigned threads) {
+    for (const auto& [key, value] : grid.kv)
+        for (const auto& [option, name] : {std::pair("--kv-k", key), std::pair("--kv-v", value)})
+            if (!quant::parse_kv_type(name))
+                throw Error(option, fmt::format("'{}'", name), "a KV type of `memwall runtimes NAME`");
+    SearchResult r;
+    r.grid = grid;
+    number_candidates(r);
+    std::mutex lock;
+    const auto fail = [&](const std::string& what, const Error& e) {
+        const std::lock_guard held(lock);
+        r.failures.emplace_back(what, e.what());
+    };
+
+    // Each draft is prepared once and shared by all recipes.
+    std::vector<std::shared_ptr<const Prepared>> drafts(grid.drafts.size());
+    std::vector<bool> draft_failed(grid.drafts.size());
+    for (std::size_t i = 0; i < grid.drafts.size(); ++i) {
+        if (grid.drafts[i].empty()) continue;
+        try {
+            Deployment d = deployment;
+            d.quant = grid.recipes.front().recipe;
+            d.runtime = grid.recipes.front().runtime;
+            d.draft = grid.drafts[i];
+            drafts[i] = prepare(model, d, open_draft).draft;
+        } catch (const Error& e) {
+            draft_failed[i] = true;
+            fail(grid.drafts[i], e);
+        }
+    }
+    Bases bases{model, deployment, {}};
+    std::vector<std::unique_ptr<Prepared>> prepared(grid.recipes.size());
+    for (std::size_t i = 0; i < grid.recipes.size(); ++i) {
+        try {
+            prepared[i] = std::make_unique<Prepared>(bases.with(grid.recipes[i]));
+        } catch (const Error& e) {
+            fail(grid.recipes[i].recipe, e);
+        }
+    }
+    const std::size_t block =
+        grid.kv.size() * grid.contexts.size() * grid.sequences.size() * grid.offload.size();
+    parallel_for(
+        grid.recipes.size() * grid.drafts.size(),
+        [&](std::size_t i) {
+            const std::size_t recipe = i / grid.drafts.size(), draft = i % grid.drafts.size();
+            Candidate* const out = r.candidates.data() + i * block;
+            for (std::size_t j = 0; j < block; ++j) out[j].reason = Reason::recipe;
+            if (!prepared[recipe] || draft_failed[draft]) return;
+            Prepared p = *prepared[recipe];
+            p.draft = drafts[draft];
+            Target t = aim(p, device);
+            apply_measurements(t, p, open_draft);
+            evaluate_block(grid, p, t, resolve_knobs(p, t), out);
+        },
+        threads);
+    return r;
+}
+
+Deployment deployment_of(const Grid& grid, const Candidate& c, const Deployment& deployment) {
+    Deployment d = deployment;
+    d.runtime = grid.recipes[c.recipe].runtime;
+    d.quant = grid.recipes[c.recipe].recipe;
+    d.draft = grid.drafts[c.draft];
+    d.kv_k = grid.kv[c.kv].first;
+    d.kv_v = grid.kv[c.kv].second;
+    d.context = c.context;
+    d.sequences = c.sequences;
+    if (c.offload) d.offload = "auto";
+    return d;
+}
+
+}  // namespace memwall::plan

@@ -1,0 +1,233 @@
+#include "core/view/decision_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/base/size_text.h"
+#include "core/plan/options.h"
+#include "core/quality/words.h"
+#include "core/view/json_parts.h"
+#include "core/view/quantity_text.h"
+#include "core/view/text_table.h"
+
+namespace memwall::view {
+namespace {
+
+using plan::Candidate;
+using plan::Goal;
+
+constexpr std::array kAllGoals{Goal::latency, Goal::memory, Goal::quality};
+
+plan::Broken first_broken(std::uint16_t bits) {
+    return static_cast<plan::Broken>(1u << std::countr_zero(static_cast<unsigned>(bits)));
+}
+
+std::vector<std::string> row_of(const Recommendation& r, const Candidate& c, std::string label) {
+    const plan::Grid& g = r.search.grid;
+    std::vector<std::string> row{std::move(label), g.recipes[c.recipe].recipe,
+                                 g.kv[c.kv].first == g.kv[c.kv].second
+                                     ? g.kv[c.kv].first
+                                     : fmt::format("{}/{}", g.kv[c.kv].first, g.kv[c.kv].second),
+                                 count_text(c.context)};
+    if (g.drafts.size() > 1) row.push_back(g.drafts[c.draft].empty() ? "-" : g.drafts[c.draft]);
+    if (g.offload.size() > 1)
+        row.push_back(c.offload && c.gpu_layers >= 0 ? fmt::format("{}", c.gpu_layers) : "all");
+    row.push_back(text(c.footprint));
+    row.push_back(c.timed ? text(c.decode) : "-");
+    row.push_back(c.timed ? seconds_text(c.first_token.central) : "-");
+    row.push_back(c.timed ? seconds_text(c.job.central) : "-");
+    row.push_back(kept_text(c));
+    return row;
+}
+
+TextTable table_of(const Recommendation& r, const std::string& first) {
+    TextTable t;
+    t.header = {first, "recipe", "KV", ">context"};
+    if (r.search.grid.drafts.size() > 1) t.header.push_back("draft");
+    if (r.search.grid.offload.size() > 1) t.header.push_back(">on card");
+    for (const char* name : {">memory", ">tokens/s", ">first token", ">job", "differs"})
+        t.header.emplace_back(name);
+    return t;
+}
+
+/// The candidate that breaks least: fewest demands, and of those the smallest footprint.
+const Candidate* closest(const Recommendation& r, std::size_t recipe) {
+    const Candidate* best = nullptr;
+    int least = 99;
+    for (std::size_t i = 0; i < r.search.candidates.size(); ++i) {
+        const Candidate& c = r.search.candidates[i];
+        if (c.recipe != recipe) continue;
+        const int n = std::popcount(static_cast<unsigned>(r.decision.broken[i]));
+        if (!best || n < least || (n == least && c.footprint.central < best->footprint.central))
+            best = &c, least = n;
+    }
+    return best;
+}
+
+std::string reason_of(const Recommendation& r, const Candidate& c) {
+    for (const auto& [what, why] : r.search.failures)
+        if (what == r.search.grid.recipes[c.recipe].recipe) return why;
+    std::string text;
+    for (std::uint16_t bits = plan::broken(c, r.demands.limits); bits != 0; bits &= bits - 1) {
+        const plan::Broken one = first_broken(bits);
+        text += (text.empty() ? "" : "; ") + plan::broken_text(one, c, r.demands.limits);
+    }
+    return text;
+}
+
+bool admitted_any(const Recommendation& r, std::size_t recipe) {
+    return std::any_of(r.decision.admitted.begin(), r.decision.admitted.end(),
+                       [&](std::uint32_t i) { return r.search.candidates[i].recipe == recipe; });
+}
+
+Json band(const quality::Band& b) {
+    return {{"low", b.low}, {"central", b.central}, {"high", b.high}};
+}
+
+Json candidate_json(const Recommendation& r, std::size_t i) {
+    const Candidate& c = r.search.candidates[i];
+    const plan::Grid& g = r.search.grid;
+    Json j{{"runtime", g.recipes[c.recipe].runtime},
+           {"quant", g.recipes[c.recipe].recipe},
+           {"draft", g.drafts[c.draft]},
+           {"kv_k", g.kv[c.kv].first},
+           {"kv_v", g.kv[c.kv].second},
+           {"context", c.context},
+           {"sequences", c.sequences},
+           {"gpu_layers", c.gpu_layers},
+           {"kv_pool", c.kv_on_host ? "host" : "device"},
+           {"expert_pool", c.experts_on_host ? "host" : "device"},
+           {"verdict", plan::verdict_name(c.verdict)},
+           {"needed_bytes", quantity(c.needed)},
+           {"budget_bytes", c.budget.value},
+           {"footprint_bytes", quantity(c.footprint)}};
+    if (c.timed) {
+        j["decode_tokens_per_second"] = quantity(c.decode);
+        j["time_to_first_token_seconds"] = quantity(c.first_token);
+        j["job_seconds"] = quantity(c.job);
+    }
+    j["quality"] = {{"status", quality::status_name(c.loss.status)}};
+    if (c.loss.known())
+        j["quality"]["top1_disagreement"] = band(c.loss.top1_disagreement);
+    else
+        j["quality"]["reason"] = quality::reason_code(c.loss.reason);
+    j["rejected"] = Json::array();
+    for (std::uint16_t bits = r.decision.broken[i]; bits != 0; bits &= bits - 1)
+        j["rejected"].push_back(plan::broken_name(first_broken(bits)));
+    return j;
+}
+
+Json goals_json(const std::array<double, plan::kGoals>& values) {
+    Json j;
+    for (const Goal g : kAllGoals) j[std::string(plan::goal_name(g))] = values[static_cast<std::size_t>(g)];
+    return j;
+}
+
+}  // namespace
+
+std::string candidate_text(const plan::Grid& g, const Candidate& c) {
+    return fmt::format("{}, KV {}/{}, {} tokens{}", g.recipes[c.recipe].recipe, g.kv[c.kv].first,
+                       g.kv[c.kv].second, count_text(c.context),
+                       g.drafts[c.draft].empty() ? "" : ", draft " + g.drafts[c.draft]);
+}
+
+std::string kept_text(const Candidate& c) {
+    if (!c.loss.known()) return "unknown";
+    return quality::one_token_in(c.loss.top1_disagreement.central);
+}
+
+std::string recommendation_text(const Recommendation& r, bool colour, std::size_t width,
+                                std::size_t front_rows) {
+    const plan::Decision& d = r.decision;
+    const auto& all = r.search.candidates;
+    std::string out = fmt::format("{} on {}: {} configurations, {} admitted, {} on the front\n\n", r.model,
+                                  r.device, count_text(static_cast<std::int64_t>(all.size())),
+                                  count_text(static_cast<std::int64_t>(d.admitted.size())), d.front.size());
+    const std::int64_t answer = d.best[static_cast<std::size_t>(r.demands.goal())];
+    if (answer >= 0) {
+        TextTable t = table_of(r, "priority");
+        for (const Goal g : kAllGoals)
+            if (const std::int64_t i = d.best[static_cast<std::size_t>(g)]; i >= 0)
+                t.rows.push_back(
+                    row_of(r, all[static_cast<std::size_t>(i)],
+                           (g == r.demands.goal() ? "> " : "  ") + std::string(plan::goal_name(g))));
+        out += plain_table(t, colour) + "\n";
+        const Candidate& c = all[static_cast<std::size_t>(answer)];
+        out += styled("Use it: ", Style::bold, colour) +
+               plan::command_line(plan::deployment_of(r.search.grid, c, r.deployment)) + "\n\n";
+        if (d.front.size() > 1) {
+            // A dozen of a long front, evenly in the order of the first goal.
+            TextTable front = table_of(r, "front");
+            const std::size_t n = std::min(front_rows, d.front.size());
+            for (std::size_t k = 0; k < n; ++k) {
+                const std::size_t at = n == 1 ? 0 : k * (d.front.size() - 1) / (n - 1);
+                front.rows.push_back(row_of(r, all[d.front[at]], ""));
+            }
+            out += plain_table(front, colour) + "\n";
+        }
+    } else {
+        out += styled("Nothing is admitted.", Style::bad, colour) + "\n\n";
+    }
+    std::string why;
+    for (std::size_t recipe = 0; recipe < r.search.grid.recipes.size(); ++recipe) {
+        if (admitted_any(r, recipe)) continue;
+        const Candidate* c = closest(r, recipe);
+        if (!c) continue;
+        const std::string line = fmt::format("{}: {}", candidate_text(r.search.grid, *c), reason_of(r, *c));
+        bool first = true;
+        for (const std::string& part : wrapped(line, width > 6 ? width - 6 : width)) {
+            why += (first ? "  " : "      ") + part + "\n";
+            first = false;
+        }
+    }
+    if (!why.empty())
+        out += styled("Why not (the closest of each recipe):", Style::bold, colour) + "\n" + why;
+    return out;
+}
+
+std::string recommendation_json(const Recommendation& r) {
+    Json j = document("memwall/recommend/1");
+    const plan::Constraints& c = r.demands.limits;
+    j["model"] = r.model;
+    j["device"] = r.device;
+    j["command"] = plan::command_line(r.deployment);
+    j["priority"] = plan::goal_name(r.demands.goal());
+    j["preset"] = r.demands.preset;
+    j["limits"] = {{"max_memory_bytes", c.max_memory.value},
+                   {"min_decode_tokens_per_second", c.min_decode},
+                   {"max_ttft_seconds", c.max_ttft},
+                   {"max_job_seconds", c.max_job},
+                   {"max_load_seconds", c.max_load},
+                   {"max_energy_joules", c.max_energy},
+                   {"min_context", c.min_context},
+                   {"min_quality", c.min_quality},
+                   {"confidence", c.confidence},
+                   {"allow_unknown_quality", c.allow_unknown_quality}};
+    j["answers"] = Json::object();
+    for (const Goal g : kAllGoals)
+        if (const std::int64_t i = r.decision.best[static_cast<std::size_t>(g)]; i >= 0) {
+            Json a = candidate_json(r, static_cast<std::size_t>(i));
+            a["candidate"] = i;
+            a["command"] = plan::command_line(plan::deployment_of(
+                r.search.grid, r.search.candidates[static_cast<std::size_t>(i)], r.deployment));
+            j["answers"][std::string(plan::goal_name(g))] = std::move(a);
+        }
+    j["front"] = r.decision.front;
+    j["candidates"] = Json::array();
+    for (std::size_t i = 0; i < r.search.candidates.size(); ++i)
+        j["candidates"].push_back(candidate_json(r, i));
+    const auto merits = plan::merits(r.search.candidates, r.decision.admitted);
+    for (std::size_t k = 0; k < merits.size(); ++k) {
+        Json& candidate = j["candidates"][r.decision.admitted[k]];
+        candidate["merits"] = goals_json(merits[k].merit);
+        candidate["balance"] = goals_json(merits[k].balance);
+    }
+    j["failures"] = Json::array();
+    for (const auto& [what, why] : r.search.failures)
+        j["failures"].push_back({{"option", what}, {"reason", why}});
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace memwall::view

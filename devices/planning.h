@@ -1,0 +1,35 @@
+// The way from a deployment to a finished plan on a device of the catalogue: what the command, the checks,
+// the simulator and the explorer all take.
+#pragma once
+
+#include <string>
+
+#include "core/plan/advise.h"
+#include "core/plan/prepare.h"
+
+namespace memwall::devices {
+
+struct Planned {
+    plan::Prepared prepared;
+    plan::Target target;
+    plan::Knobs knobs;
+    plan::Plan plan;
+    plan::Advice advice;
+};
+
+/// What a deployment names, opened: its model, its device with the what-ifs applied, and the recipe that the
+/// model's folder hints at filled in.
+struct Opened {
+    model::Model model;
+    plan::Deployment deployment;
+    device::Device device;
+};
+Opened open_deployment(const plan::Deployment& deployment);
+
+/// How other models that options name are opened.
+model::Model open_named_model(const std::string& argument);
+
+/// Opens model and device, evaluates, advises. Throws Error.
+Planned make_plan(const plan::Deployment& deployment);
+
+}  // namespace memwall::devices
