@@ -170,6 +170,10 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
                                            : deployment.activations == "a16" ? speed::Activations::f16
                                                                              : speed::Activations::automatic;
     p.workload = speed::prepare_workload(p.model, p.formats, activations);
+    p.recipe_info = {p.recipe, deployment.activations == "a8" ? 8 : 16, deployment.images,
+                     deployment.evidence};
+    p.quality =
+        quality::weight_quality(p.model, p.formats, p.recipe_info, quality::Imatrix::unknown);
 
     if (!deployment.draft.empty()) {
         if (!open_draft) throw Error("--draft", "no way to open another model here");
