@@ -32,7 +32,6 @@ void add_models(Command command);
 void add_devices(Command command);
 void add_runtimes(Command command);
 void add_compare(Command command);
-void add_fit(Command command);
 void add_recommend(Command command);
 void add_sweep(Command command);
 void add_require(Command command);

@@ -32,6 +32,7 @@ struct EmbeddedGroup {
 EmbeddedGroup embedded_models();
 EmbeddedGroup embedded_runtimes();
 EmbeddedGroup embedded_speed();
+EmbeddedGroup embedded_quality();
 EmbeddedGroup embedded_devices();
 
 }  // namespace memwall

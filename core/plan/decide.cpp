@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/base/size_text.h"
+#include "core/quality/words.h"
 
 namespace memwall::plan {
 namespace {

@@ -197,6 +197,17 @@ void judge(Plan& plan, const Target& t, const Placement& placement) {
 
 }  // namespace
 
+quality::KvChoice kv_choice(const Prepared& p, const Knobs& k) {
+    quality::KvChoice choice;
+    if (!p.kv_groups.empty()) choice.keys = quality::kv_class(k.kv_k);
+    for (const memory::KvGroup& g : p.kv_groups)
+        if (g.value_dim > 0) choice.values = quality::kv_class(k.kv_v);
+    choice.context = k.context;
+    choice.window = k.window;
+    choice.sinks = k.sinks;
+    return choice;
+}
+
 Plan evaluate(const Prepared& p, const Knobs& k, const Target& t) {
     Plan plan;
     const Placement placement = place(p, k, t);
@@ -215,6 +226,7 @@ Plan evaluate(const Prepared& p, const Knobs& k, const Target& t) {
     settle(plan.memory, p, k, t, mapping, buffers.untouched);
     judge(plan, t, placement);
     plan.speed = time(p, k, t, placement, plan.memory);
+    plan.loss = quality::combine(p.quality, kv_choice(p, k));
     return plan;
 }
 

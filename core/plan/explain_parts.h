@@ -39,4 +39,7 @@ inline LedgerItem bytes_leaf(std::string name, Bytes b, std::string formula,
 LedgerItem explain_speed(const Prepared& prepared, const Knobs& knobs, const Target& target,
                          const Plan& plan);
 
+/// "quality": the band, what it rests on, the nearest evidence and what is not claimed.
+LedgerItem explain_quality(const Prepared& prepared, const Knobs& knobs);
+
 }  // namespace memwall::plan

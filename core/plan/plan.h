@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/interval.h"
+#include "core/quality/loss.h"
 
 namespace memwall::plan {
 
@@ -106,6 +107,7 @@ inline Interval<PerSecond> scaled_rate(Interval<PerSecond> r, double fraction) {
 struct Plan {
     Memory memory;
     Speed speed;
+    quality::Loss loss;  ///< against the unquantized model
     Verdict verdict = Verdict::fits;
     Reason reason = Reason::fits;
     std::int64_t gpu_layers =

@@ -155,6 +155,8 @@ void assign_recipe(Prepared& p, const ChosenRecipe& c) {
                                          a == "a8"    ? speed::Activations::int8
                                          : a == "a16" ? speed::Activations::f16
                                                       : speed::Activations::automatic);
+    p.recipe_info = {p.recipe, a == "a8" ? 8 : 16, p.deployment.images, p.deployment.evidence};
+    p.quality = quality::weight_quality(p.model, p.formats, p.recipe_info, quality::Imatrix::unknown);
 }
 
 }  // namespace
@@ -195,6 +197,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     for (const model::Component& c : p.model.components)
         p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
+
     if (!deployment.draft.empty()) {
         if (!open_draft) throw Error("--draft", "no way to open another model here");
         // MODEL[:RECIPE]; a path may hold a colon, so only a known recipe name ends it.

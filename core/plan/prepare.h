@@ -11,6 +11,7 @@
 #include "core/model/model.h"
 #include "core/plan/deployment.h"
 #include "core/plan/plan.h"
+#include "core/quality/weight_quality.h"
 #include "core/quant/recipe.h"
 #include "core/runtime/compute_buffer.h"
 #include "core/runtime/profile.h"
@@ -61,6 +62,8 @@ struct Prepared {
     Bytes projector, adapter;
     std::int64_t tokens_per_image = 0;
     speed::Workload workload;
+    quality::RecipeInfo recipe_info;
+    quality::WeightQuality quality;
     std::shared_ptr<const Prepared> draft;
     std::vector<std::string> warnings;
 };
@@ -99,6 +102,9 @@ Prepared with_recipe(const Prepared& prepared, const std::string& quant);
 Target aim(const Prepared& prepared, device::Device device);
 /// Throws Error for values that contradict each other or the runtime.
 Knobs resolve_knobs(const Prepared& prepared, const Target& target);
+
+/// The cache as the quality rules see it: a latent cache holds no values, a model without attention nothing.
+quality::KvChoice kv_choice(const Prepared& prepared, const Knobs& knobs);
 
 /// The only place where numbers are computed. Microseconds once a replay is known, thread-safe.
 Plan evaluate(const Prepared& prepared, const Knobs& knobs, const Target& target);

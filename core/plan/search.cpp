@@ -129,6 +129,7 @@ Candidate candidate_of(const Plan& plan, const Knobs& k) {
     c.job = plan.speed.job;
     c.load = plan.speed.load;
     c.energy_per_token = plan.speed.energy_per_token;
+    return c;
 }
 
 Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t least_context, bool card,

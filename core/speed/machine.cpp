@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::string_view kConcurrentInt = "concurrent_int32";  ///< in a GPU's isa list: see Traits
 
-std::string_view kind_name(device::ProcessorKind kind) {
-    constexpr std::array<std::string_view, 3> names = {"cpu", "gpu", "npu"};
-    return names[static_cast<std::size_t>(kind)];
-}
-
 struct Peaks {
     double matrix =
         0;  ///< the utilisation of a class is relative to this: fp16 of a GPU, int8 of a CPU or an NPU
@@ -88,7 +83,7 @@ Machine machine_from(const Traits& traits, const PriorBook& book) {
 Machine machine_for(const device::Device& device, device::ProcessorKind processor, const EngineInfo& engine,
                     const MachineOptions& options, const PriorBook& book) {
     const device::Processor* p = device.processor(processor);
-    if (!p) throw Error(device.id, fmt::format("no {}", kind_name(processor)), "a processor of the device");
+    if (!p) throw Error(device.id, fmt::format("no {}", device::kind_name(processor)), "a processor of the device");
     const device::Pool* pool = device.pool(p->pool);
     if (!pool && !device.pools.empty()) pool = &device.pools.front();
     if (!pool || pool->bandwidth.value <= 0)

@@ -70,7 +70,8 @@ std::vector<Prediction> predict_calibrated(const PointSet& set, const Validation
             (prompts ? p.prefill_per_second : p.decode_per_second) > 0)
             machines[{p.device, p.traits.engine_year}].push_back(&p);
     std::vector<Prediction> out;
-    for (auto& [key, points] : machines) {
+    for (auto& [key, rows] : machines) {
+        auto& points = rows;  // Clang 14 captures no structured binding
         const auto tokens = [&](const MeasuredPoint* p) {
             return prompts ? p->settings.prompt : p->settings.context;
         };

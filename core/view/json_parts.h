@@ -7,6 +7,7 @@
 #include "core/base/interval.h"
 #include "core/base/ledger.h"
 #include "core/base/version.h"
+#include "core/quality/estimate.h"
 
 namespace memwall::view {
 
@@ -39,5 +40,6 @@ inline Json document(std::string_view schema) {
 }
 
 Json ledger(const LedgerItem& item);
+Json quality_json(const quality::Estimate& estimate);
 
 }  // namespace memwall::view

@@ -149,7 +149,7 @@ std::string plan_json(const plan::Prepared& p, const plan::Knobs& k, const plan:
     d["device"] = device_part(t);
     d["memory"] = memory_part(plan.memory);
     d["speed"] = speed_part(plan.speed, k);
-    d["quality"] = nullptr;
+    d["quality"] = quality_json(quality::explain(p.model, p.quality, p.recipe_info, plan::kv_choice(p, k)));
     d["verdict"] = plan::verdict_name(plan.verdict);
     d["reason"] = advice.reason;
     d["max_context_tokens"] = advice.max_context_tokens;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/size_text.h"
+#include "core/view/quality_view.h"
 #include "core/view/quantity_text.h"
 #include "core/view/text_table.h"
 
@@ -155,6 +156,17 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
                  fmt::format("heat leaves {:.0f} %", v.sustained_fraction * 100));
 }
 
+void quality_part(Screen& s, const quality::Loss& loss) {
+    const QualityBlock block = quality_block(loss);
+    s.head(block.heading);
+    for (const QualityRow& row : block.rows) {
+        if (!row.label.empty())
+            rate_row(s, row.label, row.value, row.range, "");
+        else
+            s.dim_note("", row.value);
+    }
+}
+
 }  // namespace
 
 std::string device_text(const plan::Target& t) {
@@ -190,6 +202,7 @@ std::string plan_text(const plan::Prepared& p, const plan::Knobs& k, const plan:
 
     memory_part(s, p, k, plan);
     speed_part(s, k, plan);
+    quality_part(s, plan.loss);
 
     if (advice.max_context_tokens > 0) s.line();
     if (advice.max_context_tokens > 0)
