@@ -35,6 +35,7 @@ void add_compare(Command command);
 void add_recommend(Command command);
 void add_sweep(Command command);
 void add_require(Command command);
+void add_check(Command command);
 
 /// Option texts given on one command line, applied to a deployment in the order of the table.
 class DeploymentOptions {

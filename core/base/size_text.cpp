@@ -104,7 +104,10 @@ std::string seconds_text(Seconds time) {
     if (s < 0.0095) return fmt::format("{:.1f} ms", s * 1e3);
     if (s < 0.95) return fmt::format("{:.0f} ms", s * 1e3);
     if (s < 99.5) return fmt::format("{:.1f} s", s);
-    if (s < 6000) return fmt::format("{:.0f} min {:.0f} s", std::floor(s / 60), std::fmod(s, 60.0));
+    if (s < 6000) {
+        const auto whole = std::lround(s);  // rounded first, or 479.8 s would be 7 min 60 s
+        return fmt::format("{} min {} s", whole / 60, whole % 60);
+    }
     return fmt::format("{:.1f} h", s / 3600);
 }
 

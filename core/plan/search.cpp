@@ -251,6 +251,8 @@ Deployment deployment_of(const Grid& grid, const Candidate& c, const Deployment&
     d.kv_k = grid.kv[c.kv].first;
     d.kv_v = grid.kv[c.kv].second;
     d.context = c.context;
+    d.prompt = std::min(d.prompt, c.context);
+    d.cached_prompt = std::min(d.cached_prompt, std::max<std::int64_t>(d.prompt - 1, 0));
     d.sequences = c.sequences;
     if (c.offload) d.offload = "auto";
     return d;

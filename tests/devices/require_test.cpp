@@ -1,0 +1,98 @@
+#include "devices/require.h"
+
+#include <random>
+
+#include "core/base/error.h"
+#include "core/plan/auto_placement.h"
+#include "devices/device_fields.h"
+#include "devices/sweep.h"
+#include "tests/catch.h"
+
+using namespace memwall;
+
+namespace {
+
+/// The plan on the device that `set` makes, and on one with a little less of one resource.
+plan::Candidate plan_with(const devices::Opened& base, const std::vector<std::string>& set) {
+    plan::Deployment d = base.deployment;
+    for (const std::string& s : set) d.set.push_back(s);
+    const devices::Opened o = devices::open_deployment(d);
+    const plan::Prepared p = plan::prepare(o.model, o.deployment, devices::open_named_model);
+    const plan::Target t = plan::aim(p, o.device);
+    const plan::Knobs k = plan::place_automatically(p, t, plan::resolve_knobs(p, t));
+    return plan::candidate_of(plan::evaluate(p, k, t), k);
+}
+
+}  // namespace
+
+TEST_CASE("require is the inverse of plan, and two percent less misses", "[require]") {
+    const unsigned seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const char* models[] = {"qwen2.5-7b", "llama-3.2-3b", "qwen3-30b-a3b", "gemma-3-4b"};
+    const char* places[] = {"raspberry-pi-5:8GiB", "pixel-9-pro", "apple-m4:16GiB", "rtx-3060-12gb",
+                            "jetson-agx-orin-64gb"};
+    int reached = 0;
+    for (int n = 0; n < 30; ++n) {
+        plan::Deployment d;
+        d.model = models[random() % std::size(models)];
+        d.device = places[random() % std::size(places)];
+        d.quant = random() % 2 ? "Q4_K_M" : "Q8_0";
+        d.context = 2048;
+        plan::Constraints limits;
+        limits.min_decode = 1 + static_cast<double>(random() % 40);
+        if (random() % 2) limits.max_ttft = 0.2 + 0.1 * static_cast<double>(random() % 50);
+        if (random() % 3 == 0) limits.confidence = 0.95;
+        const devices::Opened o = devices::open_deployment(d);
+        INFO(d.model << " " << d.quant << " on " << d.device << ", " << limits.min_decode << " tokens/s, "
+                     << limits.max_ttft << " s, confidence " << limits.confidence);
+        const devices::Requirement r = devices::require(o, limits);
+        if (r.unreachable) continue;
+        ++reached;
+        const auto holds = [&](const std::vector<std::string>& set) {
+            return plan::broken(plan_with(o, set), {.min_decode = limits.min_decode,
+                                                    .max_ttft = limits.max_ttft,
+                                                    .confidence = limits.confidence,
+                                                    .allow_unknown_quality = true}) == 0;
+        };
+        CHECK(holds(r.set));
+        // Which of them binds differs; less of memory must not fit, less of both rates must be too slow.
+        std::vector<std::string> less = r.set;
+        less.front() = less.front().substr(0, less.front().find('=') + 1) +
+                       std::to_string(static_cast<std::int64_t>(0.98 * r.memory.as_double()));
+        CHECK_FALSE(holds(less));
+        less = r.set;
+        less.push_back(less[1].substr(0, less[1].find('=')) + "=x0.98");
+        CHECK_FALSE(holds(less));
+        if (r.compute.value > 0) {
+            less = r.set;
+            for (std::size_t i = 2; i < r.set.size(); ++i)
+                less.push_back(r.set[i].substr(0, r.set[i].find('=')) + "=x0.98");
+            CHECK_FALSE(holds(less));
+        }
+    }
+    CHECK(reached > 10);
+}
+
+TEST_CASE("sweep axes: lists, steps, factors and what-ifs; bad ones say what is expected", "[sweep]") {
+    using devices::parse_axis;
+    CHECK(parse_axis("context=1024..8192*2", "--axis").values ==
+          std::vector<std::string>{"1024", "2048", "4096", "8192"});
+    CHECK(parse_axis("sequences=1..4+1", "--axis").values == std::vector<std::string>{"1", "2", "3", "4"});
+    CHECK(parse_axis("device.bandwidth=+0GB/s,+8GB/s", "--axis").values.size() == 2);
+    for (const char* bad : {"context", "context=", "contekst=1", "context=1,,2", "context=8..1*2",
+                            "context=1..8", "context=0..8*2", "context=1..8*1"})
+        CHECK_THROWS_AS(parse_axis(bad, "--axis"), Error);
+
+    plan::Deployment d;
+    d.model = "llama-3.2-1b";
+    d.device = "raspberry-pi-5:8GiB";
+    const auto points = devices::sweep(
+        d,
+        {parse_axis("quant=Q4_K_M,Q4_K_X", "--axis"), parse_axis("device.bandwidth=+0GB/s,+8GB/s", "--axis")},
+        {});
+    REQUIRE(points.size() == 4);
+    CHECK(points[0].failure.empty());
+    CHECK(points[1].candidate.decode.central.value > points[0].candidate.decode.central.value);
+    CHECK_THAT(points[2].failure, Catch::Contains("Q4_K_X"));
+}
