@@ -63,10 +63,10 @@ LayerReport layer_errors(MatrixView w, MatrixView inputs, const std::vector<Unif
                        .calibration_tokens = half,
                        .unseen_tokens = inputs.rows - half,
                        .formats = {}};
-    const Matrix hessian = second_moment(calibration);
+    const HessianFactor factor = factor_hessian(second_moment(calibration).view());
     for (const UniformFormat& f : formats) {
         const Matrix plain = dequantize(quantize_uniform(f, w));
-        const Matrix by_gptq = dequantize(gptq(w, hessian.view(), {f}));
+        const Matrix by_gptq = dequantize(gptq(w, factor, f));
         const AwqResult a = awq(w, calibration, {f});
         const Matrix by_awq = dequantize(a.matrix);
         report.formats.push_back({.format = uniform_name(f),

@@ -29,53 +29,45 @@ std::vector<std::int32_t> channel_order(MatrixView h, bool by_size) {
     return order;
 }
 
-/// A of H = A D A^T for H permuted and damped. The upper factor is the lower one of the reversed matrix.
-RowMatrix unit_upper_factor(MatrixView h, const std::vector<std::int32_t>& order, double damping) {
+/// The upper factor is the lower one of the reversed matrix; false when that is not positive definite.
+bool factor(MatrixView h, const std::vector<std::int32_t>& order, double added, Matrix& upper) {
     const auto n = static_cast<Index>(h.cols);
-    double mean = 0;
-    for (std::size_t i = 0; i < h.cols; ++i) mean += h.row(i)[i];
-    mean /= static_cast<double>(h.cols);
-    if (!std::isfinite(mean)) throw Error("", "calibration inputs that are not finite", "finite inputs");
-    if (mean <= 0) mean = 1;  // inputs that are all zero: plain rounding
     const auto channel = [&](Index reversed) {
         return static_cast<std::size_t>(order[static_cast<std::size_t>(n - 1 - reversed)]);
     };
-    for (; damping < 1e6; damping *= 10) {
-        Eigen::MatrixXd reversed(n, n);
-        for (Index c = 0; c < n; ++c)
-            for (Index r = c; r < n; ++r) reversed(r, c) = h.row(channel(r))[channel(c)];
-        reversed.diagonal().array() += damping * mean;
-        const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(reversed);
-        if (llt.info() != Eigen::Success) continue;
-        RowMatrix a = RowMatrix::Zero(n, n);
-        for (Index k = 0; k < n; ++k) {
-            const double inverse = 1 / reversed(n - 1 - k, n - 1 - k);
-            for (Index j = 0; j <= k; ++j)
-                a(j, k) = static_cast<float>(reversed(n - 1 - j, n - 1 - k) * inverse);
-        }
-        return a;
+    Eigen::MatrixXd reversed(n, n);
+    for (Index c = 0; c < n; ++c)
+        for (Index r = c; r < n; ++r) reversed(r, c) = h.row(channel(r))[channel(c)];
+    reversed.diagonal().array() += added;
+    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(reversed);  // in place
+    if (llt.info() != Eigen::Success) return false;
+    upper = Matrix(h.cols, h.cols);
+    for (Index k = 0; k < n; ++k) {
+        const double inverse = 1 / reversed(n - 1 - k, n - 1 - k);
+        for (Index j = 0; j <= k; ++j)
+            upper.data[static_cast<std::size_t>(j * n + k)] =
+                static_cast<float>(reversed(n - 1 - j, n - 1 - k) * inverse);
     }
-    throw Error("", "a second moment that cannot be factored", "finite calibration inputs");
+    return true;
 }
 
 /// Rounds `last - first` rows of w, whose columns are in stored order.
-void round_rows(const RowMatrix& w, const RowMatrix& a, const GptqOptions& o, Range tensor, std::size_t first,
-                QuantMatrix& q) {
+void round_rows(const RowMatrix& w, const Eigen::Map<const RowMatrix>& a, UniformFormat format, Range tensor,
+                std::size_t first, QuantMatrix& q) {
     const Index rows = w.rows(), cols = w.cols();
-    const bool grouped = o.format.group > 0;
+    const bool grouped = format.group > 0;
     const Index block = grouped ? q.group : kBlock;
     const auto groups = static_cast<std::size_t>(q.groups());
     RowMatrix error = RowMatrix::Zero(rows, cols);
     std::vector<Step> steps(static_cast<std::size_t>(rows));
     const auto set_step = [&](Index r, std::size_t g, Range range) {
-        const Step step = steps[static_cast<std::size_t>(r)] = step_for(o.format, range.low, range.high);
+        const Step step = steps[static_cast<std::size_t>(r)] = step_for(format, range.low, range.high);
         quantize::set_step(q, (first + static_cast<std::size_t>(r)) * groups + g, step);
     };
     if (!grouped)
         for (Index r = 0; r < rows; ++r)
-            set_step(
-                r, 0,
-                o.format.group < 0 ? tensor : range_of({w.row(r).data(), static_cast<std::size_t>(cols)}));
+            set_step(r, 0,
+                     format.group < 0 ? tensor : range_of({w.row(r).data(), static_cast<std::size_t>(cols)}));
 
     for (Index from = 0; from < cols; from += block) {
         const Index n = std::min(block, cols - from);
@@ -98,7 +90,7 @@ void round_rows(const RowMatrix& w, const RowMatrix& a, const GptqOptions& o, Ra
             for (Index r = 0; r < rows; ++r) {
                 const Step step = steps[static_cast<std::size_t>(r)];
                 const float wanted = target(r, k) - error.row(r).segment(from, k).dot(before.row(k).head(k));
-                const std::uint8_t code = code_for(o.format, step, wanted);
+                const std::uint8_t code = code_for(format, step, wanted);
                 q.codes[(first + static_cast<std::size_t>(r)) * static_cast<std::size_t>(cols) +
                         static_cast<std::size_t>(from + k)] = code;
                 error(r, from + k) = value_of(step, code) - w(r, from + k);
@@ -108,35 +100,34 @@ void round_rows(const RowMatrix& w, const RowMatrix& a, const GptqOptions& o, Ra
 
 }  // namespace
 
-QuantMatrix gptq(MatrixView w, MatrixView hessian, const GptqOptions& o) {
-    if (hessian.rows != w.cols || hessian.cols != w.cols || w.cols == 0)
-        throw Error(
-            "", fmt::format("a second moment of {} x {} for {} inputs", hessian.rows, hessian.cols, w.cols));
-    QuantMatrix q{.rows = static_cast<int>(w.rows),
-                  .cols = static_cast<int>(w.cols),
-                  .bits = o.format.bits,
-                  .group = o.format.group > 0 ? o.format.group : static_cast<int>(w.cols),
-                  .codes = std::vector<std::uint8_t>(w.rows * w.cols),
-                  .scales = {},
-                  .zeros = {},
-                  .minima = {},
-                  .input_order = channel_order(hessian, o.act_order),
-                  .input_scale = {}};
-    q.scales.resize(w.rows * static_cast<std::size_t>(q.groups()));
-    q.zeros.resize(q.scales.size());
-    if (o.format.shift == Shift::minimum) q.minima.resize(q.scales.size());
-    const RowMatrix a = unit_upper_factor(hessian, q.input_order, o.damping);
+HessianFactor factor_hessian(MatrixView h, const HessianOptions& o) {
+    if (h.rows != h.cols || h.cols == 0)
+        throw Error("", fmt::format("a second moment of {} x {}", h.rows, h.cols), "a square matrix");
+    HessianFactor f{{}, channel_order(h, o.act_order), o.act_order};
+    double mean = 0;
+    for (std::size_t i = 0; i < h.cols; ++i) mean += h.row(i)[i] / static_cast<double>(h.cols);
+    if (mean <= 0) mean = 1;  // inputs that are all zero: plain rounding
+    for (double damping = o.damping; std::isfinite(mean) && damping < 1e6; damping *= 10)
+        if (factor(h, f.order, damping * mean, f.upper)) return f;
+    throw Error("", "calibration inputs whose second moment cannot be factored", "finite inputs");
+}
+
+QuantMatrix gptq(MatrixView w, const HessianFactor& factor, UniformFormat format) {
+    if (factor.order.size() != w.cols)
+        throw Error("", fmt::format("a second moment of {} inputs", factor.order.size()),
+                    fmt::format("{}", w.cols));
+    QuantMatrix q = empty_matrix(format, w);
+    if (factor.reordered) q.input_order = factor.order;
+    const auto a = eigen(factor.upper.view());
     const Range tensor = range_of(w.all());
     parallel_ranges(w.rows, kRows, [&](std::size_t first, std::size_t last) {
         RowMatrix rows(static_cast<Index>(last - first), static_cast<Index>(w.cols));
-        for (Index r = 0; r < rows.rows(); ++r)
-            for (Index c = 0; c < rows.cols(); ++c)
-                rows(r, c) = w.row(
-                    first + static_cast<std::size_t>(
-                                r))[static_cast<std::size_t>(q.input_order[static_cast<std::size_t>(c)])];
-        round_rows(rows, a, o, tensor, first, q);
+        for (std::size_t r = first; r < last; ++r)
+            for (std::size_t c = 0; c < w.cols; ++c)
+                rows(static_cast<Index>(r - first), static_cast<Index>(c)) =
+                    w.row(r)[static_cast<std::size_t>(factor.order[c])];
+        round_rows(rows, a, format, tensor, first, q);
     });
-    if (!o.act_order) q.input_order.clear();
     return q;
 }
 

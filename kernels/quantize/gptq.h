@@ -10,14 +10,22 @@
 
 namespace memwall::quantize {
 
-struct GptqOptions {
-    UniformFormat format;
+/// A of H = A D A^T, H damped and its channels reordered. Serves any format of the same layer.
+struct HessianFactor {
+    Matrix upper;
+    std::vector<std::int32_t> order;  ///< input channel of each column
+    bool reordered = false;
+};
+
+struct HessianOptions {
     bool act_order = true;  ///< channels with large inputs first; groups are of that order (input_order)
     double damping = 0.01;  ///< of the mean diagonal, added to it; raised tenfold until H can be factored
 };
 
-/// `hessian`: second_moment(inputs), cols x cols. Throws Error when its size is another or when it holds a
-/// value that is not finite.
-QuantMatrix gptq(MatrixView w, MatrixView hessian, const GptqOptions& options);
+/// `hessian`: second_moment(inputs). Throws Error when it is not square or holds a value that is not finite.
+HessianFactor factor_hessian(MatrixView hessian, const HessianOptions& options = {});
+
+/// Throws Error when the factor is for another number of inputs.
+QuantMatrix gptq(MatrixView w, const HessianFactor& factor, UniformFormat format);
 
 }  // namespace memwall::quantize

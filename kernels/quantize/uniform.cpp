@@ -108,23 +108,24 @@ Range range_of(std::span<const float> x) {
     return r;
 }
 
-QuantMatrix quantize_uniform(UniformFormat f, MatrixView w) {
+QuantMatrix empty_matrix(UniformFormat f, MatrixView w) {
     if (w.rows > INT32_MAX || w.cols > INT32_MAX || w.cols == 0)
         throw Error("", fmt::format("a matrix of {} x {}", w.rows, w.cols), "at most 2^31 rows and columns");
-    QuantMatrix q{.rows = static_cast<int>(w.rows),
-                  .cols = static_cast<int>(w.cols),
-                  .bits = f.bits,
-                  .group = f.group > 0 ? f.group : static_cast<int>(w.cols),
-                  .codes = std::vector<std::uint8_t>(w.rows * w.cols),
-                  .scales = {},
-                  .zeros = {},
-                  .minima = {},
-                  .input_order = {},
-                  .input_scale = {}};
+    QuantMatrix q;
+    q.rows = static_cast<int>(w.rows);
+    q.cols = static_cast<int>(w.cols);
+    q.bits = f.bits;
+    q.group = f.group > 0 ? f.group : q.cols;
+    q.codes.resize(w.rows * w.cols);
+    q.scales.resize(w.rows * static_cast<std::size_t>(q.groups()));
+    q.zeros.resize(q.scales.size());
+    if (f.shift == Shift::minimum) q.minima.resize(q.scales.size());
+    return q;
+}
+
+QuantMatrix quantize_uniform(UniformFormat f, MatrixView w) {
+    QuantMatrix q = empty_matrix(f, w);
     const auto groups = static_cast<std::size_t>(q.groups()), length = static_cast<std::size_t>(q.group);
-    q.scales.resize(w.rows * groups);
-    q.zeros.resize(w.rows * groups);
-    if (f.shift == Shift::minimum) q.minima.resize(w.rows * groups);
     const Range tensor = f.group < 0 ? range_of(w.all()) : Range{};
     parallel_for(w.rows, [&](std::size_t r) {
         for (std::size_t g = 0; g < groups; ++g) {

@@ -59,6 +59,8 @@ Range range_of(std::span<const float> x);  ///< {0, 0} of nothing
 Step step_at(const QuantMatrix& q, std::size_t at);
 void set_step(QuantMatrix& q, std::size_t at, Step step);
 
+/// Shaped for w, all codes 0. Throws Error for a side beyond 2^31 or no columns.
+QuantMatrix empty_matrix(UniformFormat format, MatrixView w);
 QuantMatrix quantize_uniform(UniformFormat format, MatrixView w);
 /// The same straight to values, row by row; `tensor` is the range of all rows (used when format.group = -1).
 void round_trip_uniform(UniformFormat format, Range tensor, std::span<const float> row, std::span<float> out);

@@ -85,7 +85,7 @@ TEST_CASE("GPTQ without correlation is plain rounding", "[quantize]") {
     Matrix h(256, 256);
     for (std::size_t i = 0; i < 256; ++i) h.row(i)[i] = 2;
     const UniformFormat f = *parse_uniform("int4-asym-g64");
-    const QuantMatrix q = gptq(w.view(), h.view(), {f}), plain = quantize_uniform(f, w.view());
+    const QuantMatrix q = gptq(w.view(), factor_hessian(h.view()), f), plain = quantize_uniform(f, w.view());
     CHECK(q.codes == plain.codes);
     CHECK(q.scales == plain.scales);
     CHECK(q.zeros == plain.zeros);
@@ -98,7 +98,7 @@ TEST_CASE("GPTQ makes the choices of the published algorithm", "[quantize]") {
     for (const char* name : {"int4-g64", "int3-asym-g128"}) {
         INFO(name);
         const UniformFormat f = *parse_uniform(name);
-        const QuantMatrix q = gptq(w.view(), h.view(), {.format = f, .act_order = false});
+        const QuantMatrix q = gptq(w.view(), factor_hessian(h.view(), {.act_order = false}), f);
         const auto book = gptq_by_the_book(w, h, f, 0.01);
         // A code that falls on a boundary goes either way with the last bits, and drags its row along.
         std::size_t rows = 0;
@@ -114,7 +114,7 @@ TEST_CASE("act-order keeps the order beside the codes", "[quantize]") {
     const Matrix w = gaussian(8, 128, 7);
     const Matrix x = lab::synthetic_inputs(256, 128, 8);
     const Matrix h = second_moment(x.view());
-    const QuantMatrix q = gptq(w.view(), h.view(), {*parse_uniform("int8-g64")});
+    const QuantMatrix q = gptq(w.view(), factor_hessian(h.view()), *parse_uniform("int8-g64"));
     REQUIRE(q.input_order.size() == 128);
     const auto first = static_cast<std::size_t>(q.input_order[0]);
     for (std::size_t i = 0; i < 128; ++i) CHECK(h.row(first)[first] >= h.row(i)[i]);
@@ -132,7 +132,7 @@ TEST_CASE("GPTQ and AWQ beat rounding on layers with correlated inputs and outli
             const MatrixView calibration{all.data.data(), 1024, 512},
                 held_out{all.row(1024).data(), 1024, 512};
             const Matrix plain = dequantize(quantize_uniform(f, w.view()));
-            const QuantMatrix g = gptq(w.view(), second_moment(calibration).view(), {f});
+            const QuantMatrix g = gptq(w.view(), factor_hessian(second_moment(calibration).view()), f);
             const AwqResult a = awq(w.view(), calibration, {f});
             // The objective that both minimise, then inputs neither has seen.
             const double base = output_error(w.view(), plain.view(), calibration);
@@ -160,16 +160,19 @@ TEST_CASE("AWQ is never worse than rounding, and unscaled where no channel stand
 TEST_CASE("degenerate layers are rounded, wrong shapes refused", "[quantize]") {
     const Matrix w = gaussian(4, 64, 11), zeros(100, 64);
     const UniformFormat f = *parse_uniform("int4-g32");
-    const QuantMatrix q = gptq(w.view(), second_moment(zeros.view()).view(), {f});
+    const QuantMatrix q = gptq(w.view(), factor_hessian(second_moment(zeros.view()).view()), f);
     CHECK(dequantize(q).data == dequantize(quantize_uniform(f, w.view())).data);
     // One token: H has rank one and factors only because it is damped.
     const Matrix one = gaussian(1, 64, 12);
-    CHECK(relative_output_error(w.view(),
-                                dequantize(gptq(w.view(), second_moment(one.view()).view(), {f})).view(),
-                                one.view()) < 0.1);
+    CHECK(relative_output_error(
+              w.view(),
+              dequantize(gptq(w.view(), factor_hessian(second_moment(one.view()).view()), f)).view(),
+              one.view()) < 0.1);
     Matrix broken = second_moment(one.view());
     broken.data[0] = NAN;
-    CHECK_THROWS_AS(gptq(w.view(), broken.view(), {f}), Error);
-    CHECK_THROWS_AS(gptq(w.view(), one.view(), {f}), Error);
+    CHECK_THROWS_AS(factor_hessian(broken.view()), Error);
+    CHECK_THROWS_AS(factor_hessian(one.view()), Error);
+    CHECK_THROWS_AS(gptq(gaussian(4, 32, 1).view(), factor_hessian(second_moment(zeros.view()).view()), f),
+                    Error);
     CHECK_THROWS_AS(awq(w.view(), gaussian(5, 32, 1).view(), {f}), Error);
 }
