@@ -65,7 +65,7 @@ void add_quantize_lab(Command command) {
     app->add_option("--activations", r.activations,
                     "for --layer: a file with inputs [tokens, channels] (synthetic ones)")
         ->type_name("FILE");
-    app->add_option("--tokens", r.tokens, "for --layer: inputs; half of them calibrate (1024)")
+    app->add_option("--tokens", r.tokens, "for --layer: inputs; three quarters of them calibrate (2048)")
         ->type_name("N");
     app->add_flag("--kv", r.kv, "also attention over a quantized KV cache, on a synthetic head");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");

@@ -25,8 +25,7 @@ std::string percent(double x) {
 
 void smallest(const LabReport& r, std::vector<std::string>& out) {
     const double error = std::pow(10, -r.limit_db / 20);
-    const std::string limit =
-        fmt::format("{:g} dB (an error of {} of the weights)", r.limit_db, percent(error));
+    const std::string limit = fmt::format("{:g} dB (an error of {})", r.limit_db, percent(error));
     std::optional<std::size_t> best;
     const bool many = r.tensors.size() > 1;
     for (std::size_t m = 0; m < r.methods.size(); ++m) {
@@ -40,9 +39,10 @@ void smallest(const LabReport& r, std::vector<std::string>& out) {
         out.push_back(fmt::format("No format tried keeps {}{}.", limit, many ? " in every tensor" : ""));
     } else {
         const WorstTensor w = *worst_tensor(r, *best);
-        out.push_back(fmt::format("Smallest format that keeps {}{}: {}, {:.2f} bits a weight, {:.1f} dB{}.",
-                                  limit, many ? " in every tensor" : "", r.methods[*best].name,
-                                  r.methods[*best].bits, w.sqnr_db,
+        out.push_back(fmt::format("Smallest format that keeps {}{}: {}, {:.2f} bits a weight, {}{}.", limit,
+                                  many ? " in every tensor" : "", r.methods[*best].name,
+                                  r.methods[*best].bits,
+                                  std::isinf(w.sqnr_db) ? "exact" : fmt::format("{:.1f} dB", w.sqnr_db),
                                   many ? " in the worst, " + r.tensors[w.where].name : ""));
     }
     if (!many || !best) return;
@@ -62,44 +62,55 @@ void smallest(const LabReport& r, std::vector<std::string>& out) {
             bits / weights, smaller, r.tensors.size()));
 }
 
+/// Formats that another one of no more bits leaves behind, by the one that does.
 void beaten(const LabReport& r, std::vector<std::string>& out) {
+    std::vector<std::string> losers(r.methods.size());
     for (std::size_t m = 0; m < r.methods.size(); ++m) {
         const auto own = worst_tensor(r, m);
-        if (!own) continue;
+        if (!own || std::isinf(own->sqnr_db)) continue;
         std::optional<std::size_t> better;
+        double most = own->sqnr_db + kNotableDb;
         for (std::size_t o = 0; o < r.methods.size(); ++o) {
             const auto other = worst_tensor(r, o);
             if (!other || other->suited < own->suited || r.methods[o].bits > r.methods[m].bits ||
-                other->sqnr_db < own->sqnr_db + kNotableDb)
+                other->sqnr_db < most)
                 continue;
-            if (!better || other->sqnr_db > worst_tensor(r, *better)->sqnr_db) better = o;
+            most = other->sqnr_db;
+            better = o;
         }
         if (better)
-            out.push_back(fmt::format(
-                "{} is no choice here: {} keeps {:.1f} dB more in {:.2f} against {:.2f} bits.",
-                r.methods[m].name, r.methods[*better].name, worst_tensor(r, *better)->sqnr_db - own->sqnr_db,
-                r.methods[*better].bits, r.methods[m].bits));
+            losers[*better] +=
+                fmt::format("{}{} ({})", losers[*better].empty() ? "" : ", ", r.methods[m].name,
+                            std::isinf(most) ? "exact" : fmt::format("by {:.1f} dB", most - own->sqnr_db));
     }
+    for (std::size_t m = 0; m < r.methods.size(); ++m)
+        if (!losers[m].empty())
+            out.push_back(
+                fmt::format("{} keeps more in no more bits than {}.", r.methods[m].name, losers[m]));
+}
+
+/// "in 3 of 200 tensors (a, b, c)", nothing for a tensor alone.
+std::string where(const LabReport& r, const std::vector<std::string>& names) {
+    if (r.tensors.size() == 1) return {};
+    return fmt::format(" in {} of {} tensors ({})", names.size(), r.tensors.size(), some_names(names));
 }
 
 void tails(const LabReport& r, std::vector<std::string>& out) {
     std::vector<std::string> heavy, rotate;
+    double gain = 0;
     for (const TensorReport& t : r.tensors) {
         if (t.outliers.heavy()) heavy.push_back(t.name);
-        if (t.outliers.rotate()) rotate.push_back(t.name);
+        if (!t.outliers.rotate()) continue;
+        rotate.push_back(t.name);
+        gain = std::max(gain, t.outliers.rotation_gain_db);
     }
     if (!heavy.empty())
-        out.push_back(
-            fmt::format("Heavy tails in {} of {} tensors ({}): groups over 64 are not advised there.",
-                        heavy.size(), r.tensors.size(), some_names(heavy)));
+        out.push_back(fmt::format("Heavy tails{}: groups over 64 are not advised there.", where(r, heavy)));
     if (!rotate.empty())
         out.push_back(fmt::format(
-            "Outliers, not bits, limit {} of {} tensors ({}): a Hadamard rotation of 128 adds up to "
-            "{:.1f} dB to int4-g128.",
-            rotate.size(), r.tensors.size(), some_names(rotate),
-            std::max_element(r.tensors.begin(), r.tensors.end(), [](auto& a, auto& b) {
-                return a.outliers.rotation_gain_db < b.outliers.rotation_gain_db;
-            })->outliers.rotation_gain_db));
+            "Outliers, not bits, are the limit{}: a Hadamard rotation of 128 adds up to {:.1f} dB to "
+            "int4-g128.",
+            where(r, rotate), gain));
     const auto find = [&](std::string_view name) -> std::optional<double> {
         for (std::size_t m = 0; m < r.methods.size(); ++m)
             if (r.methods[m].name == name)
@@ -113,25 +124,28 @@ void tails(const LabReport& r, std::vector<std::string>& out) {
 }
 
 void layers(const LabReport& r, std::vector<std::string>& out) {
-    for (std::size_t f = 0;; ++f) {
+    std::size_t formats = 0;
+    for (const TensorReport& t : r.tensors)
+        if (t.layer) formats = t.layer->formats.size();
+    for (std::size_t f = 0; f < formats; ++f) {
         double gptq = 0, awq = 0;
         std::size_t n = 0;
         std::string name;
         for (const TensorReport& t : r.tensors) {
-            if (!t.layer || f >= t.layer->formats.size()) continue;
+            if (!t.layer) continue;
             const LayerError& e = t.layer->formats[f];
+            if (!(e.rounding_unseen > 0)) continue;
             gptq += std::log(e.gptq_unseen / e.rounding_unseen);
             awq += std::log(e.awq_unseen / e.rounding_unseen);
             name = e.format;
             ++n;
         }
-        if (n == 0) return;
+        if (n == 0) continue;
         gptq = std::exp(gptq / static_cast<double>(n));
         awq = std::exp(awq / static_cast<double>(n));
         out.push_back(fmt::format(
-            "{}: on inputs it has not seen GPTQ leaves {:.2f} and AWQ {:.2f} of the output error of "
-            "rounding{}.",
-            name, gptq, awq, n > 1 ? fmt::format(" (geometric mean of {} layers)", n) : ""));
+            "{}: GPTQ leaves {:.2f} and AWQ {:.2f} of rounding's output error on unseen inputs{}.", name,
+            gptq, awq, n > 1 ? fmt::format(" (geometric mean of {} layers)", n) : ""));
     }
 }
 
@@ -144,11 +158,12 @@ void caches(const LabReport& r, std::vector<std::string>& out) {
                     (!best || e.bits < best->bits))
                     best = &e;
             if (best)
-                out.push_back(fmt::format(
-                    "{}{}: {} is the smallest that moves the softmax by at most {:g} nats ({:.4f}), "
-                    "{:.2f} bits a value.",
-                    head.head, rotated ? ", rotated" : "", best->format, kSmallKl, best->softmax_kl,
-                    best->bits));
+                out.push_back(
+                    fmt::format("{}{}: {} ({:.2f} bits a value) is the smallest that moves the softmax by at "
+                                "most {:g} nats "
+                                "({:.4f}).",
+                                head.head, rotated ? ", rotated" : "", best->format, best->bits, kSmallKl,
+                                best->softmax_kl));
             else
                 out.push_back(fmt::format("{}{}: no format moves the softmax by {:g} nats or less.",
                                           head.head, rotated ? ", rotated" : "", kSmallKl));

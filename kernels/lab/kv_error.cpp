@@ -119,11 +119,12 @@ KvError kv_error(const Head& head, bool keys, const KvFormat& f, bool rotated) {
     return error;
 }
 
-std::vector<KvError> kv_errors(const Head& head) {
+std::vector<KvError> kv_errors(const Head& head, bool keys_only) {
     std::vector<KvError> errors;
     for (const bool keys : {true, false})
         for (const KvFormat& f : kv_formats())
-            for (const bool rotated : {false, true}) errors.push_back(kv_error(head, keys, f, rotated));
+            for (const bool rotated : {false, true})
+                if (keys || !keys_only) errors.push_back(kv_error(head, keys, f, rotated));
     return errors;
 }
 

@@ -51,7 +51,7 @@ struct KvError {
     double output_error = 0;  ///< relative, Frobenius
 };
 KvError kv_error(const Head& head, bool keys, const KvFormat& format, bool rotated);
-/// Every format, both halves, plain and rotated.
-std::vector<KvError> kv_errors(const Head& head);
+/// Every format, both halves or the keys alone, plain and then rotated.
+std::vector<KvError> kv_errors(const Head& head, bool keys_only = false);
 
 }  // namespace memwall::lab

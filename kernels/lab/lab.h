@@ -23,7 +23,7 @@ struct LabRequest {
     std::uint64_t seed = 1;
     bool layer = false, kv = false;
     std::string activations;      ///< file with inputs [tokens, channels] for `layer`; empty = synthetic
-    std::uint64_t tokens = 1024;  ///< inputs for `layer`; half of them calibrate
+    std::uint64_t tokens = 2048;  ///< inputs for `layer`; three quarters of them calibrate
     double limit_db = 20;         ///< the loss that "good enough" means: 20 dB is an error of a tenth
     std::function<void(std::size_t done, std::size_t total, const std::string& name)> progress;
 };

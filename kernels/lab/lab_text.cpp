@@ -146,7 +146,8 @@ std::string kv_table(const LabReport& r, bool colour) {
     if (r.kv.empty()) return {};
     std::string out = heading("Quantized KV cache, one synthetic head (128 wide, 2048 tokens)", colour);
     for (const KvReport& head : r.kv) {
-        TextTable table{{head.head, ">bits", ">logit rms", ">softmax KL", ">output error",
+        out += head.head + "\n";
+        TextTable table{{"half and format", ">bits", ">logit rms", ">softmax KL", ">output error",
                          ">rotated: logit rms", ">softmax KL", ">output error"},
                         {}};
         for (std::size_t i = 0; i + 1 < head.errors.size(); i += 2) {

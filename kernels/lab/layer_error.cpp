@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/error.h"
 #include "kernels/quantize/awq.h"
@@ -18,6 +20,7 @@ using namespace quantize;
 
 constexpr std::size_t kFactors = 16;
 constexpr std::size_t kChannelsAnOutlier = 128;
+constexpr std::size_t kSearchTokens = 512;  // AWQ tries some thirty matrices on them
 
 Matrix round_trip_inputs(MatrixView x,
                          const std::function<void(std::span<const float>, std::span<float>)>& row) {
@@ -55,19 +58,22 @@ LayerReport layer_errors(MatrixView w, MatrixView inputs, const std::vector<Unif
     if (inputs.cols != w.cols || inputs.rows < 2)
         throw Error("", fmt::format("inputs of {} tokens x {} channels", inputs.rows, inputs.cols),
                     fmt::format("at least 2 tokens of {} channels", w.cols));
-    const std::size_t half = inputs.rows / 2;
-    const MatrixView calibration{inputs.data, half, inputs.cols};
-    const MatrixView unseen{inputs.row(half).data(), inputs.rows - half, inputs.cols};
+    if (std::all_of(inputs.all().begin(), inputs.all().end(), [](float x) { return x == 0; }))
+        throw Error("", "inputs that are all zero", "activations of the layer");
+    const std::size_t seen = std::max<std::size_t>(1, inputs.rows * 3 / 4);
+    const MatrixView calibration{inputs.data, seen, inputs.cols};
+    const MatrixView searched{inputs.data, std::min(seen, kSearchTokens), inputs.cols};
+    const MatrixView unseen{inputs.row(seen).data(), inputs.rows - seen, inputs.cols};
     LayerReport report{.rows = w.rows,
                        .channels = w.cols,
-                       .calibration_tokens = half,
-                       .unseen_tokens = inputs.rows - half,
+                       .calibration_tokens = seen,
+                       .unseen_tokens = inputs.rows - seen,
                        .formats = {}};
     const HessianFactor factor = factor_hessian(second_moment(calibration).view());
     for (const UniformFormat& f : formats) {
         const Matrix plain = dequantize(quantize_uniform(f, w));
         const Matrix by_gptq = dequantize(gptq(w, factor, f));
-        const AwqResult a = awq(w, calibration, {f});
+        const AwqResult a = awq(w, searched, {f});
         const Matrix by_awq = dequantize(a.matrix);
         report.formats.push_back({.format = uniform_name(f),
                                   .bits = stored_bits(f),

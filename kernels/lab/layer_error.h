@@ -34,8 +34,8 @@ struct LayerReport {
     double inputs_int8 = 0;  ///< one scale a token
 };
 
-/// The first half of `inputs` calibrates, the second tests. Throws Error when the widths differ or there are
-/// fewer than 2 tokens.
+/// The first three quarters of `inputs` calibrate (AWQ searches on the first 512), the rest tests. Throws
+/// Error when the widths differ or there are fewer than 2 tokens.
 LayerReport layer_errors(MatrixView w, MatrixView inputs,
                          const std::vector<quantize::UniformFormat>& formats);
 

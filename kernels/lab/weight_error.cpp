@@ -46,7 +46,8 @@ double rotation_gain(MatrixView w) {
         hadamard(rotated.row(r), block);
     });
     const Method int4 = parse_method("int4-g128");
-    return weight_error(int4, rotated.view()).sqnr_db - weight_error(int4, w).sqnr_db;
+    const double gain = weight_error(int4, rotated.view()).sqnr_db - weight_error(int4, w).sqnr_db;
+    return std::isfinite(gain) ? gain : 0;  // weights that int4 keeps exactly need no rotation
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ std::string uniform_name(UniformFormat f) {
     return name + (f.group == 0 ? "channel" : f.group < 0 ? "tensor" : fmt::format("g{}", f.group));
 }
 
-double stored_bits(UniformFormat f) {
-    if (f.group <= 0) return f.bits;
+double stored_bits(UniformFormat f, int cols) {
+    if (f.group < 0) return f.bits;
     const int shift = f.shift == Shift::minimum ? 16 : f.shift == Shift::zero_point ? f.bits : 0;
-    return f.bits + (16.0 + shift) / f.group;
+    return f.bits + (16.0 + shift) / (f.group > 0 ? f.group : cols);
 }
 
 Step step_for(UniformFormat f, float low, float high) {

@@ -30,9 +30,9 @@ struct UniformFormat {
 /// nullopt otherwise.
 std::optional<UniformFormat> parse_uniform(std::string_view name);
 std::string uniform_name(UniformFormat format);
-/// Bits a weight with f16 scales and minima and zero points as wide as a code; those of a row or a tensor are
-/// not counted.
-double stored_bits(UniformFormat format);
+/// Bits a weight in rows of `cols` inputs, with f16 scales and minima and zero points as wide as a code; the
+/// one scale of a tensor is not counted.
+double stored_bits(UniformFormat format, int cols = 4096);
 
 /// Scale and minimum (already rounded to f16) and zero point that cover [low, high].
 struct Step {

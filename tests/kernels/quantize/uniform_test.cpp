@@ -21,7 +21,9 @@ TEST_CASE("names of uniform formats are read and printed", "[quantize]") {
     CHECK(stored_bits(*parse_uniform("int4-g128")) == 4.125);
     CHECK(stored_bits(*parse_uniform("int4-asym-g128")) == 4.15625);
     CHECK(stored_bits(*parse_uniform("int3-min-g64")) == 3.5);
-    // The same layout by the size table.
+    // The same layouts by the size table.
+    CHECK(stored_bits(*parse_uniform("int8-channel")) ==
+          quant::bits_per_weight(*quant::parse_format("int8-channel")));
     CHECK(stored_bits(*parse_uniform("int4-g64")) ==
           quant::bits_per_weight(*quant::parse_format("int4-g64")));
     CHECK(stored_bits(*parse_uniform("int4-min-g64")) ==
