@@ -36,7 +36,7 @@ Matrix rotated_rows(Matrix m) {
     return m;
 }
 
-RowMatrix logits(const Matrix& queries, const Matrix& keys) {
+RowMatrix logits_of(const Matrix& queries, const Matrix& keys) {
     return eigen(queries.view()) * eigen(keys.view()).transpose() / std::sqrt(static_cast<float>(keys.cols));
 }
 
@@ -49,6 +49,20 @@ Eigen::MatrixXd log_softmax(const RowMatrix& x) {
     }
     return p;
 }
+
+/// Attention of a head as it is.
+struct Exact {
+    explicit Exact(const Head& h)
+        : head(&h),
+          logits(logits_of(h.queries, h.keys)),
+          log_weights(log_softmax(logits)),
+          weights(log_weights.array().exp()),
+          values(eigen(h.values.view()).cast<double>()),
+          output(weights * values) {}
+    const Head* head;
+    RowMatrix logits;
+    Eigen::MatrixXd log_weights, weights, values, output;
+};
 
 }  // namespace
 
@@ -98,33 +112,44 @@ Matrix round_trip(const KvFormat& f, MatrixView half) {
     return out;
 }
 
-KvError kv_error(const Head& head, bool keys, const KvFormat& f, bool rotated) {
+namespace {
+
+KvError error_against(const Exact& exact, bool keys, const KvFormat& f, bool rotated) {
+    const Head& head = *exact.head;
     const Matrix& half = keys ? head.keys : head.values;
     Matrix stored = round_trip(f, (rotated ? rotated_rows(half) : half).view());
     if (rotated) stored = rotated_rows(std::move(stored));
     KvError error{.keys = keys, .format = f.name, .rotated = rotated, .bits = stored_bits(f, half.cols)};
-
-    const RowMatrix exact = logits(head.queries, head.keys);
-    const RowMatrix given = keys ? logits(head.queries, stored) : exact;
-    Eigen::MatrixXd difference = (given - exact).cast<double>();
+    if (!keys) {
+        error.output_error =
+            (exact.weights * eigen(stored.view()).cast<double>() - exact.output).norm() / exact.output.norm();
+        return error;
+    }
+    const RowMatrix given = logits_of(head.queries, stored);
+    Eigen::MatrixXd difference = (given - exact.logits).cast<double>();
     difference.colwise() -= difference.rowwise().mean().eval();
     error.logit_rms = std::sqrt(difference.squaredNorm() / static_cast<double>(difference.size()));
-
-    const Eigen::MatrixXd p = log_softmax(exact), q = log_softmax(given);
-    error.softmax_kl = (p.array().exp() * (p - q).array()).sum() / static_cast<double>(p.rows());
-    const Eigen::MatrixXd values = eigen(head.values.view()).cast<double>();
-    const Eigen::MatrixXd seen = eigen((keys ? head.values : stored).view()).cast<double>();
-    const Eigen::MatrixXd out = p.array().exp().matrix() * values;
-    error.output_error = (q.array().exp().matrix() * seen - out).norm() / out.norm();
+    const Eigen::MatrixXd log_weights = log_softmax(given);
+    error.softmax_kl = (exact.weights.array() * (exact.log_weights - log_weights).array()).sum() /
+                       static_cast<double>(log_weights.rows());
+    error.output_error =
+        (log_weights.array().exp().matrix() * exact.values - exact.output).norm() / exact.output.norm();
     return error;
 }
 
+}  // namespace
+
+KvError kv_error(const Head& head, bool keys, const KvFormat& format, bool rotated) {
+    return error_against(Exact(head), keys, format, rotated);
+}
+
 std::vector<KvError> kv_errors(const Head& head, bool keys_only) {
+    const Exact exact(head);
     std::vector<KvError> errors;
     for (const bool keys : {true, false})
         for (const KvFormat& f : kv_formats())
             for (const bool rotated : {false, true})
-                if (keys || !keys_only) errors.push_back(kv_error(head, keys, f, rotated));
+                if (keys || !keys_only) errors.push_back(error_against(exact, keys, f, rotated));
     return errors;
 }
 

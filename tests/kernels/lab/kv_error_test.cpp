@@ -25,7 +25,7 @@ struct Row {
 
 }  // namespace
 
-// QUALITY b.4, one synthetic run there and three here: 128 wide, 2048 tokens, 4 offset channels at 20 rms.
+// QUALITY b.4, one synthetic run there and two here: 128 wide, 2048 tokens, 4 offset channels at 20 rms.
 TEST_CASE("keys with offset channels break under q4_0, less so rotated, not per channel", "[lab]") {
     constexpr Row kRows[] = {
         {"q8_0", false, false, 0.008, 3e-5, 0.008}, {"q8_0", true, false, 0.067, 0.0022, 0.065},
@@ -34,12 +34,12 @@ TEST_CASE("keys with offset channels break under q4_0, less so rotated, not per 
     };
     for (const Row& row : kRows) {
         KvError sum;
-        for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        for (const std::uint64_t seed : {1u, 2u}) {
             const Head head = synthetic_head({.offset_channels = row.outliers ? std::size_t{4} : 0}, seed);
             const KvError e = kv_error(head, true, format(row.format), row.rotated);
-            sum.logit_rms += e.logit_rms / 3;
-            sum.softmax_kl += e.softmax_kl / 3;
-            sum.output_error += e.output_error / 3;
+            sum.logit_rms += e.logit_rms / 2;
+            sum.softmax_kl += e.softmax_kl / 2;
+            sum.output_error += e.output_error / 2;
         }
         INFO(row.format << " outliers " << row.outliers << " rotated " << row.rotated);
         CHECK(sum.logit_rms == Approx(row.logit_rms).epsilon(0.1));

@@ -122,15 +122,15 @@ TEST_CASE("act-order keeps the order beside the codes", "[quantize]") {
 }
 
 TEST_CASE("GPTQ and AWQ beat rounding on layers with correlated inputs and outlier channels", "[quantize]") {
-    for (const std::uint64_t seed : {21u, 22u, 23u})
+    for (const std::uint64_t seed : {21u, 22u})
         for (const char* name :
              {"int4-g128", "int4-asym-g64", "int3-g128", "int3-asym-g64", "int4-channel"}) {
             INFO("seed " << seed << " " << name);
             const UniformFormat f = *parse_uniform(name);
-            const Matrix w = gaussian(96, 512, seed);
-            const Matrix all = lab::synthetic_inputs(2048, 512, seed + 100);
-            const MatrixView calibration{all.data.data(), 1024, 512},
-                held_out{all.row(1024).data(), 1024, 512};
+            const Matrix w = gaussian(64, 256, seed);
+            const Matrix all = lab::synthetic_inputs(1280, 256, seed + 100);
+            const MatrixView calibration{all.data.data(), 1024, 256},
+                held_out{all.row(1024).data(), 256, 256};
             const Matrix plain = dequantize(quantize_uniform(f, w.view()));
             const QuantMatrix g = gptq(w.view(), factor_hessian(second_moment(calibration).view()), f);
             const AwqResult a = awq(w.view(), calibration, {f});
