@@ -1,6 +1,7 @@
 // Independent pieces of work on all cores.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -40,6 +41,13 @@ void parallel_for(std::size_t count, Work&& work, unsigned threads = 0) {
     run();
     for (std::thread& t : others) t.join();
     if (failure) std::rethrow_exception(failure);
+}
+
+/// Ranges [first, last) of at most `step`: for pieces that share something costly to set up.
+template <class Work>
+void parallel_ranges(std::size_t count, std::size_t step, Work&& work, unsigned threads = 0) {
+    parallel_for((count + step - 1) / step,
+                 [&](std::size_t i) { work(i * step, std::min(count, (i + 1) * step)); }, threads);
 }
 
 }  // namespace memwall

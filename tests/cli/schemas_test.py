@@ -26,6 +26,7 @@ RUNS = [
     ["compare", "qwen2.5-7b", "llama-3.1-8b", "--json", *PI],
     ["models", "--json"], ["models", "show", "whisper-large-v3", "--json"],
     ["devices", "--json"], ["devices", "show", "iphone-16-pro", "--json"], ["devices", "show", "host", "--json"],
+    ["quantize-lab", "synthetic:student-t:4", "--rows", "16", "--columns", "256", "--layer", "--kv", "--methods", "F32,Q4_K,NF4,int4-g128", "--json"],
 ]
 passed = failed = 0
 for arguments in RUNS:
