@@ -43,6 +43,13 @@ struct Bench {
         const plan::Knobs k = plan::place_automatically(prepared, t, plan::resolve_knobs(prepared, t));
         return plan::candidate_of(plan::evaluate(prepared, k, t), k);
     }
+    /// Whether the device says how fast its processor computes; an assumed rate cannot be asked for.
+    bool has_rates() const {
+        for (const device::Processor& p : opened.device.processors)
+            if (device::kind_name(p.kind) == processor)
+                return p.fp32.value > 0 || p.fp16.value > 0 || p.int8.value > 0 || p.int4.value > 0;
+        return false;
+    }
     bool fits(std::int64_t memory) const { return at({memory, 1, 1}).verdict == plan::Verdict::fits; }
     bool meets(const Resources& r) const {
         constexpr unsigned kTimes =
@@ -124,16 +131,18 @@ Requirement require(const Opened& opened, const plan::Constraints& limits) {
     if (times && !r.unreachable) {
         r.bandwidth = t.device.pools[t.pool].bandwidth;
         r.compute_factor = asked.compute;
-        r.compute = OpsPerSecond(t.machine.compute);
-        r.compute_name = std::string(t.machine.compute_name);
-        r.set.push_back(fmt::format("device.{}_bandwidth={:.6g}GB/s", b.pool, r.bandwidth.value / 1e9));
+        if (b.has_rates()) {
+            r.compute = OpsPerSecond(t.machine.compute);
+            r.compute_name = std::string(t.machine.compute_name);
+        }
+        r.set.push_back(fmt::format("device.{}_bandwidth={:.9g}GB/s", b.pool, r.bandwidth.value / 1e9));
         for (const device::Processor& p : opened.device.processors)
             if (device::kind_name(p.kind) == b.processor)
                 for (const auto& [name, rate] : {std::pair("fp32", p.fp32), std::pair("fp16", p.fp16),
                                                  std::pair("int8", p.int8), std::pair("int4", p.int4)})
                     if (rate.value > 0)
                         r.set.push_back(
-                            fmt::format("device.{}.{}=x{:.6g}", b.processor, name, asked.compute));
+                            fmt::format("device.{}.{}=x{:.9g}", b.processor, name, asked.compute));
     }
     return r;
 }

@@ -24,7 +24,7 @@ struct Requirement {
     Bytes memory;               ///< size of the processor's pool; its usable part follows the device's rule
     BytesPerSecond bandwidth;   ///< of that pool; 0 = no time is demanded
     double compute_factor = 1;  ///< on all rates of the processor; 1 where no time is demanded
-    OpsPerSecond compute;       ///< the rate that prefill is relative to, scaled; 0 = unknown
+    OpsPerSecond compute;       ///< the rate that prefill is relative to, scaled; 0 = the device says none
     std::string compute_name;   ///< "gpu.fp16"
     plan::Plan plan;            ///< on the device asked for
     std::vector<std::string> set;  ///< "device.ram=5.3GiB" ...: what makes this device of the given one

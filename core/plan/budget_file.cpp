@@ -177,7 +177,7 @@ class Reader {
         std::vector<Setting> settings;
         std::vector<std::string> devices = devices_;
         std::vector<YAML::Node> together;
-        if (defaults_) {
+        if (!defaults_.IsNull()) {
             if (!defaults_.IsMap()) fail(defaults_, "no map", "options and limits");
             read_entry(defaults_, base, settings, devices, together);
         }

@@ -31,7 +31,7 @@ TEST_CASE("require is the inverse of plan, and two percent less misses", "[requi
     std::mt19937 random(seed);
     const char* models[] = {"qwen2.5-7b", "llama-3.2-3b", "qwen3-30b-a3b", "gemma-3-4b"};
     const char* places[] = {"raspberry-pi-5:8GiB", "pixel-9-pro", "apple-m4:16GiB", "rtx-3060-12gb",
-                            "jetson-agx-orin-64gb"};
+                            "jetson-agx-orin-64gb:64GiB"};
     int reached = 0;
     for (int n = 0; n < 30; ++n) {
         plan::Deployment d;
