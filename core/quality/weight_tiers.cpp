@@ -54,11 +54,6 @@ Band times(double central, double factor) {
     return {central / factor, central, central * factor};
 }
 
-TypeFamily type_family(std::string_view type) {
-    if (type.starts_with("IQ")) return TypeFamily::i_quant;
-    return type.find("_K") != std::string_view::npos ? TypeFamily::k_quant : TypeFamily::legacy;
-}
-
 void refuse(WeightQuality& w, Reason reason) {
     w.loss.status = Status::refused;
     w.loss.reason = reason;
