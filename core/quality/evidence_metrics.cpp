@@ -36,6 +36,8 @@ constexpr Metric kMetrics[] = {
     {"ppl", Kind::perplexity},
     {"ln ppl ratio", Kind::ln_ratio},
     {"delta ppl", Kind::other},
+    {"KLD mean ", Kind::other},
+    {"KLD mean,", Kind::other},
     {"KLD mean", Kind::kld},
     {"KLD", Kind::other},
     {"top-1 agreement %", Kind::top1_agreement},

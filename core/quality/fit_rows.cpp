@@ -79,27 +79,35 @@ void add_rows(std::vector<FitRow>& rows, const EvidenceFile& file, const model::
     }
 }
 
-std::vector<FitRow> rows_of_known_shapes(bool relative) {
+void add_file(std::vector<FitRow>& rows, const EvidenceFile& file, bool relative) {
+    if (file.shape.empty()) return;
+    auto shape = model::load_catalog_model(file.shape);
+    if (!shape) return;
+    shape->id = file.id;
+    const FamilyFacts family = family_facts(*shape);
+    if (family.trained_in.empty()) add_rows(rows, file, *shape, family, relative);
+}
+
+std::vector<FitRow> rows_of_all(bool relative) {
     std::vector<FitRow> rows;
-    for (const auto& file : all_evidence()) {
-        if (file->shape.empty()) continue;
-        auto shape = model::load_catalog_model(file->shape);
-        if (!shape) continue;
-        shape->id = file->id;
-        const FamilyFacts family = family_facts(*shape);
-        if (family.trained_in.empty()) add_rows(rows, *file, *shape, family, relative);
-    }
+    for (const auto& file : all_evidence()) add_file(rows, *file, relative);
     return rows;
 }
 
 }  // namespace
 
 std::vector<FitRow> fit_rows() {
-    return rows_of_known_shapes(false);
+    return rows_of_all(false);
+}
+
+std::vector<FitRow> fit_rows_of_model(const std::string& id) {
+    std::vector<FitRow> rows;
+    if (const auto file = find_evidence(id)) add_file(rows, *file, false);
+    return rows;
 }
 
 std::vector<FitRow> relative_rows() {
-    return rows_of_known_shapes(true);
+    return rows_of_all(true);
 }
 
 }  // namespace memwall::quality

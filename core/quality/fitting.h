@@ -26,6 +26,8 @@ struct FitRow {
 /// File types and pure types of llama.cpp at 512 tokens, made with its current quantizer code, of models with
 /// a published baseline. Kept out: cliffs and families that the rules refuse.
 std::vector<FitRow> fit_rows();
+/// The same of one model, by its evidence id, empty when its tensors are not known.
+std::vector<FitRow> fit_rows_of_model(const std::string& evidence_id);
 /// The same of models without a published baseline; `ratio` is the perplexity itself.
 std::vector<FitRow> relative_rows();
 
