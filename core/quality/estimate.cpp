@@ -90,7 +90,8 @@ class Nearest {
 
     void add_cache(const KvChoice& cache) {
         const auto same = [&](const EvidenceRow& r) {
-            const auto m = r.group == RowGroup::kv ? read_kv_method(r.method) : std::nullopt;
+            const bool says = r.group == RowGroup::kv && (ln_ppl_ratio(r) || mean_kld(r));
+            const auto m = says ? read_kv_method(r.method) : std::nullopt;
             return m && m->keys == cache.keys && m->values == cache.values && m->rotation == cache.rotation;
         };
         for (const EvidenceRow& r : own_)

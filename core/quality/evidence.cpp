@@ -13,6 +13,7 @@
 #include "core/base/embedded.h"
 #include "core/base/error.h"
 #include "core/model/catalog.h"
+#include "core/quality/method.h"
 
 namespace memwall::quality {
 namespace {
@@ -133,7 +134,8 @@ std::string evidence_id(const model::Model& model) {
         // A file: "Qwen2.5-7B-Instruct-Q4_K_M.gguf", or the name in its metadata.
         if (id.ends_with(".gguf")) id.resize(id.size() - 5);
         auto known = model::find_catalog_id(id);
-        if (const std::size_t dash = id.find_last_of("-."); !known && dash != std::string::npos)
+        const std::size_t dash = id.find_last_of("-.");
+        if (!known && dash != std::string::npos && read_method(id.substr(dash + 1)))
             known = model::find_catalog_id(std::string_view(id).substr(0, dash));
         if (!known) return {};
         id = *known;
