@@ -7,9 +7,8 @@
 namespace memwall::plan {
 namespace {
 
-LedgerItem band_item(const char* name, const quality::Band& b, const std::string& basis,
-                     std::string formula) {
-    return leaf(name, {b.low, b.central, b.high, 0.8, intern(basis)}, Unit::none, std::move(formula));
+LedgerItem band_item(const char* name, const quality::Band& b, quality::Status status, std::string formula) {
+    return leaf(name, {b.low, b.central, b.high, 0.8, quality::status_name(status)}, Unit::none, std::move(formula));
 }
 
 void add_rows(LedgerItem& parent, const char* name, const std::vector<quality::EvidenceRef>& rows,
@@ -28,7 +27,7 @@ void add_rows(LedgerItem& parent, const char* name, const std::vector<quality::E
 LedgerItem explain_quality(const Prepared& p, const Knobs& k) {
     const quality::Estimate e = quality::explain(p.model, p.quality, p.recipe_info, kv_choice(p, k));
     const quality::Loss& l = e.loss;
-    LedgerItem item = l.known() ? band_item("quality", l.ln_ppl, e.basis, "ln(perplexity / unquantized)")
+    LedgerItem item = l.known() ? band_item("quality", l.ln_ppl, l.status, "ln(perplexity / unquantized)")
                                 : leaf("quality", Interval<double>::exact(0), Unit::none,
                                        "not estimated: " + std::string(quality::reason_text(l.reason)));
     item.inputs.push_back({"status", std::string(quality::status_name(l.status)), e.basis});
@@ -36,9 +35,9 @@ LedgerItem explain_quality(const Prepared& p, const Knobs& k) {
         item.inputs.push_back({"flag", std::string(f.code), std::string(f.text)});
     for (const std::string& n : e.not_claimed) item.inputs.push_back({"not claimed", "", n});
     if (l.known()) {
-        item.children.push_back(band_item("kld", l.kld, e.basis, "mean KL divergence, nats a token"));
+        item.children.push_back(band_item("kld", l.kld, l.status, "mean KL divergence, nats a token"));
         item.children.push_back(
-            band_item("top1_disagreement", l.top1_disagreement, e.basis, "33.6 % x KLD^0.42"));
+            band_item("top1_disagreement", l.top1_disagreement, l.status, "33.6 % x KLD^0.42"));
     }
     add_rows(item, "evidence", e.evidence, "the nearest rows");
     add_rows(item, "tasks", e.tasks,

@@ -107,6 +107,11 @@ double small_factor(const FitBook& book, double billions) {
                : 1;
 }
 
+TypeFamily type_family(std::string_view type) {
+    if (type.starts_with("IQ")) return TypeFamily::i_quant;
+    return type.find("_K") != std::string_view::npos ? TypeFamily::k_quant : TypeFamily::legacy;
+}
+
 double curve_loss(const FitBook& book, double bits, TypeFamily family, bool sensitive, bool imatrix) {
     const double b = bits - 4.5;
     double log = book.c0 + book.c1 * b + book.c2 * b * b;

@@ -41,6 +41,7 @@ double small_factor(const FitBook& book, double billions);
 
 /// The curve on mean bits, with `family` one of i-quant, k-quant, legacy (Qn_0, Qn_1).
 enum class TypeFamily : std::uint8_t { i_quant, k_quant, legacy };
+TypeFamily type_family(std::string_view type);
 double curve_loss(const FitBook& book, double bits, TypeFamily family, bool sensitive, bool imatrix);
 
 }  // namespace memwall::quality

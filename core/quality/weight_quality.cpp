@@ -7,6 +7,7 @@
 #include "core/quality/family.h"
 #include "core/quality/fit.h"
 #include "core/quality/kv_rules.h"
+#include "core/quality/own_rows.h"
 #include "core/quality/weight_tiers.h"
 
 namespace memwall::quality {
@@ -66,14 +67,16 @@ KvClass kv_class(const quant::KvType& type) {
 WeightQuality weight_quality(const model::Model& model, std::span<const quant::Format> formats,
                              const RecipeInfo& recipe, Imatrix imatrix) {
     WeightQuality w = weigh_types(model, formats);
-    weigh_loss(w, model, recipe, imatrix);
+    const std::vector<EvidenceRow> rows = rows_of_model(model, recipe);
+    weigh_loss(w, model, recipe, imatrix, rows);
     const bool fragile = w.key_bias || w.sinks || w.hybrid || w.parameters < kFragileBillions;
     for (const bool rotation : {false, true})
         for (std::size_t k = 0; k < kKvClasses; ++k)
             for (std::size_t v = 0; v < kKvClasses; ++v) {
                 const auto keys = static_cast<KvClass>(k), values = static_cast<KvClass>(v);
+                const auto own = measured_cache(rows, keys, values, rotation);
                 w.with_cache[index(rotation, keys, values)] =
-                    with_cache(w.loss, kv_effect(keys, values, rotation, fragile, w.parameters));
+                    with_cache(w.loss, own ? *own : kv_effect(keys, values, rotation, fragile, w.parameters));
             }
     return w;
 }

@@ -53,6 +53,7 @@ struct WeightQuality {
     double bits = 0;               ///< mean bits a weight of the block linears
     double parameters = 0;         ///< billions, experts all counted
     double class_factor = 1, small_factor = 1, imatrix_factor = 1;  ///< of the fit; see fit.h
+    std::string family;                                             ///< row of the table of families
     std::string generation;                                         ///< "ordinary" or "sensitive"
     bool key_bias = false, sinks = false, hybrid = false;           ///< what makes a cache fragile
     bool trained_windows = false;          ///< every attention layer has a window of its own

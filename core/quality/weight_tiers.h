@@ -1,7 +1,7 @@
 // The tiers of a weight loss (QUALITY a.2), best first. Only for core/quality.
 #pragma once
 
-#include "core/quality/weight_quality.h"
+#include "core/quality/evidence.h"
 
 namespace memwall::quality {
 
@@ -9,7 +9,8 @@ namespace memwall::quality {
 WeightQuality weigh_types(const model::Model& model, std::span<const quant::Format> formats);
 
 /// Fills `w.loss` by the best tier that applies.
-void weigh_loss(WeightQuality& w, const model::Model& model, const RecipeInfo& recipe, Imatrix imatrix);
+void weigh_loss(WeightQuality& w, const model::Model& model, const RecipeInfo& recipe, Imatrix imatrix,
+                const std::vector<EvidenceRow>& rows);
 
 /// Top-1 disagreement of a KLD band, with the error of the law itself (x/1.23, QUALITY a.5).
 Band top1_band(const Band& kld);

@@ -61,6 +61,13 @@ std::string_view reason_text(Reason reason) {
     return kReasonWords[static_cast<std::size_t>(reason)].text;
 }
 
+std::string_view reason_row(Reason reason) {
+    const std::string_view text = reason_text(reason);
+    const std::size_t at = text.rfind("(q");
+    return at == std::string_view::npos ? std::string_view()
+                                        : text.substr(at + 1, text.find(')', at) - at - 1);
+}
+
 std::vector<FlagWords> flag_words(std::uint16_t flags) {
     std::vector<FlagWords> set;
     for (const FlagWords& w : kFlagWords)

@@ -13,6 +13,8 @@ namespace memwall::quality {
 std::string_view reason_code(Reason reason);
 /// One sentence that names the evidence.
 std::string_view reason_text(Reason reason);
+/// The id of the row it names; empty where it names none.
+std::string_view reason_row(Reason reason);
 
 struct FlagWords {
     Flag flag;
