@@ -61,15 +61,18 @@ TEST_CASE("require is the inverse of plan, and two percent less misses", "[requi
         less.front() = less.front().substr(0, less.front().find('=') + 1) +
                        std::to_string(static_cast<std::int64_t>(0.98 * r.memory.as_double()));
         CHECK_FALSE(holds(less));
-        less = r.set;
-        less.push_back(less[1].substr(0, less[1].find('=')) + "=x0.98");
-        CHECK_FALSE(holds(less));
-        if (r.compute.value > 0) {
-            less = r.set;
-            for (std::size_t i = 2; i < r.set.size(); ++i)
-                less.push_back(r.set[i].substr(0, r.set[i].find('=')) + "=x0.98");
-            CHECK_FALSE(holds(less));
-        }
+        const auto with_less = [&](std::size_t first, std::size_t last) {
+            std::vector<std::string> set = r.set;
+            for (std::size_t k = first; k < last; ++k)
+                set.push_back(r.set[k].substr(0, r.set[k].find('=')) + "=x0.98");
+            return set;
+        };
+        // Bandwidth and unpacking can bind at once; then their spreads differ, and less of the one whose is
+        // wider moves the far end up: the other one misses.
+        const bool bandwidth = holds(with_less(1, 2));
+        const bool compute = r.compute.value > 0 && holds(with_less(2, r.set.size()));
+        CHECK_FALSE((bandwidth && (compute || r.compute.value == 0)));
+        CHECK_FALSE(holds(with_less(1, r.set.size())));
     }
     CHECK(reached > 10);
 }
