@@ -25,6 +25,10 @@ void DeploymentOptions::add_to(CLI::App& app, bool model_required) {
         "catalogue id, .gguf, .safetensors, Hugging Face folder, model or deployment YAML";
     auto* model = many_ ? app.add_option("MODEL", models_, kHelp) : app.add_option("MODEL", model_, kHelp);
     if (model_required) model->required();
+    add_options_to(app);
+}
+
+void DeploymentOptions::add_options_to(CLI::App& app) {
     const auto table = plan::options();
     values_.resize(table.size());
     for (std::size_t i = 0; i < table.size(); ++i) {

@@ -32,6 +32,7 @@ void add_models(Command command);
 void add_devices(Command command);
 void add_runtimes(Command command);
 void add_compare(Command command);
+void add_fit(Command command);
 void add_recommend(Command command);
 void add_sweep(Command command);
 void add_require(Command command);
@@ -43,6 +44,8 @@ class DeploymentOptions {
   public:
     /// Adds MODEL and every option of core/plan/options.h. With `model_required` false MODEL may be left out.
     void add_to(CLI::App& app, bool model_required = true);
+    /// The options alone: for subcommands that take no MODEL.
+    void add_options_to(CLI::App& app);
     /// Defaults, then a deployment file given in place of MODEL, then the options given. Throws Error.
     plan::Deployment deployment() const;
     const std::vector<std::string>& models() const { return models_; }

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
     add_devices(command);
     add_runtimes(command);
     add_compare(command);
+    add_fit(command);
     add_recommend(command);
     add_sweep(command);
     add_require(command);

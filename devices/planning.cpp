@@ -32,9 +32,14 @@ Opened open_deployment(const plan::Deployment& stated) {
     if (o.deployment.quant.empty() && !opened.model.tensors_from_file)
         o.deployment.quant = opened.recipe_hint;
     o.model = std::move(opened.model);
-    o.device = resolve_device(stated.device, "--device");
-    apply_device_what_ifs(o.device, stated.set);
+    o.device = open_device(stated);
     return o;
+}
+
+device::Device open_device(const plan::Deployment& stated) {
+    device::Device device = resolve_device(stated.device, "--device");
+    apply_device_what_ifs(device, stated.set);
+    return device;
 }
 
 Planned make_plan(const plan::Deployment& stated) {

@@ -26,6 +26,9 @@ struct Opened {
 };
 Opened open_deployment(const plan::Deployment& deployment);
 
+/// The device alone, what-ifs applied.
+device::Device open_device(const plan::Deployment& deployment);
+
 /// How other models that options name are opened.
 model::Model open_named_model(const std::string& argument);
 

@@ -1,0 +1,189 @@
+// memwall fit: what runs on this machine or device.
+#include "devices/fit.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <iostream>
+#include <memory>
+
+#include "cli/demands.h"
+#include "cli/progress.h"
+#include "core/base/error.h"
+#include "core/base/size_text.h"
+#include "core/plan/options.h"
+#include "core/view/decision_view.h"
+#include "core/view/json_parts.h"
+#include "core/view/quantity_text.h"
+#include "core/view/text_table.h"
+
+namespace memwall::cli {
+namespace {
+
+struct Options {
+    DeploymentOptions deployment;
+    DemandOptions demands;
+    std::string search, lane = "mmlu_pro_written", sort = "score";
+    std::size_t limit = 25;
+    bool all = false, json = false, csv = false, markdown = false;
+};
+
+quality::Lane parse_lane(const std::string& name) {
+    std::string list;
+    for (std::size_t i = 0; i < quality::kLanes; ++i) {
+        const auto lane = static_cast<quality::Lane>(i);
+        if (name == quality::lane_name(lane)) return lane;
+        list += (list.empty() ? "" : ", ") + std::string(quality::lane_name(lane));
+    }
+    throw Error("--score", fmt::format("'{}'", name), "one of " + list);
+}
+
+std::string billions(std::int64_t n) {
+    return n >= 995'000'000 ? fmt::format("{:.1f} B", static_cast<double>(n) / 1e9)
+                            : fmt::format("{:.0f} M", static_cast<double>(n) / 1e6);
+}
+
+/// A vendor's own number carries a mark (SCORES.md).
+std::string score_text(const devices::Fitted& f) {
+    if (!f.score) return "-";
+    return fmt::format("{:.1f}{}{}", f.score->value,
+                       f.score->reported_by == quality::ReportedBy::vendor ? "*" : "",
+                       f.score->at_chance ? " (chance)" : "");
+}
+
+view::TextTable table(const std::vector<devices::Fitted>& rows, const plan::Demands& demands, bool admitted,
+                      std::size_t limit, const std::string& lane) {
+    view::TextTable t;
+    t.header = {"model",   ">parameters", "recipe",       "KV",      ">context",
+                ">memory", ">tokens/s",   ">first token", "differs", ">" + lane};
+    if (!admitted) t.header = {"model", ">parameters", "recipe", "why not"};
+    for (const devices::Fitted& f : rows) {
+        if (f.admitted != admitted) continue;
+        if (t.rows.size() == limit) break;
+        const plan::Candidate& c = f.best;
+        const auto& [key, value] = f.grid.kv[c.kv];
+        const std::string recipe = f.grid.recipes[c.recipe].recipe;
+        if (!admitted) {
+            const auto one =
+                static_cast<plan::Broken>(1u << std::countr_zero(static_cast<unsigned>(f.broken)));
+            t.rows.push_back(
+                {f.model, billions(f.parameters), recipe, plan::broken_text(one, c, demands.limits)});
+            continue;
+        }
+        t.rows.push_back(
+            {f.model, billions(f.parameters), recipe, key == value ? key : key + "/" + value,
+             count_text(c.context), view::text(c.footprint), c.timed ? view::text(c.decode) : "-",
+             c.timed ? seconds_text(c.first_token.central) : "-", view::kept_text(c), score_text(f)});
+    }
+    return t;
+}
+
+std::string json(const std::vector<devices::Fitted>& rows, const plan::Deployment& base) {
+    using view::Json;
+    Json j = view::document("memwall/fit/1");
+    j["device"] = base.device;
+    j["models"] = Json::array();
+    for (const devices::Fitted& f : rows) {
+        const plan::Candidate& c = f.best;
+        Json x{{"id", f.model},
+               {"parameters", f.parameters},
+               {"active_parameters", f.active_parameters},
+               {"admitted", f.admitted},
+               {"quant", f.grid.recipes[c.recipe].recipe},
+               {"kv_k", f.grid.kv[c.kv].first},
+               {"kv_v", f.grid.kv[c.kv].second},
+               {"context", c.context},
+               {"verdict", plan::verdict_name(c.verdict)},
+               {"needed_bytes", view::quantity(c.needed)},
+               {"budget_bytes", c.budget.value},
+               {"footprint_bytes", view::quantity(c.footprint)},
+               {"command", plan::command_line(f.deployment)}};
+        if (c.timed) {
+            x["decode_tokens_per_second"] = view::quantity(c.decode);
+            x["time_to_first_token_seconds"] = view::quantity(c.first_token);
+            x["job_seconds"] = view::quantity(c.job);
+        }
+        x["quality"] = {{"status", quality::status_name(c.loss.status)}};
+        if (c.loss.known())
+            x["quality"]["top1_disagreement"] = {{"low", c.loss.top1_disagreement.low},
+                                                 {"central", c.loss.top1_disagreement.central},
+                                                 {"high", c.loss.top1_disagreement.high}};
+        if (f.score)
+            x["score"] = {{"lane", quality::lane_name(f.score->lane)},
+                          {"value", f.score->value},
+                          {"variant", quality::variant_name(f.score->variant)},
+                          {"reporter", f.score->reporter},
+                          {"protocol", f.score->protocol},
+                          {"source", f.score->source}};
+        x["rejected"] = Json::array();
+        for (std::uint16_t bits = f.broken; bits != 0; bits &= static_cast<std::uint16_t>(bits - 1))
+            x["rejected"].push_back(plan::broken_name(
+                static_cast<plan::Broken>(1u << std::countr_zero(static_cast<unsigned>(bits)))));
+        j["models"].push_back(std::move(x));
+    }
+    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int run(const Options& o) {
+    plan::Deployment base = o.deployment.deployment();
+    const plan::Demands demands = o.demands.demands(base);
+    const auto rank = devices::parse_rank(o.sort);
+    if (!rank) throw Error("--sort", fmt::format("'{}'", o.sort), "score, latency, memory, quality or size");
+    const auto rows =
+        devices::fit_catalogue(base, demands, o.search, parse_lane(o.lane), *rank, progress_bar("fit"));
+    std::size_t admitted = 0;
+    for (const devices::Fitted& f : rows) admitted += f.admitted;
+    const std::size_t limit = o.all ? rows.size() : o.limit;
+    const view::TextTable yes = table(rows, demands, true, limit, o.lane);
+    if (o.json) {
+        std::cout << json(rows, base);
+    } else if (o.csv) {
+        std::cout << view::csv_table(yes);
+    } else if (o.markdown) {
+        std::cout << view::markdown_table(yes);
+    } else {
+        std::cout << fmt::format("{} of {} models run on {}\n\n", admitted, rows.size(), base.device);
+        if (admitted > 0) std::cout << view::plain_table(yes, colour_output());
+        if (admitted > limit)
+            std::cout << fmt::format("... {} more; --all shows them, --sort orders them\n", admitted - limit);
+        if (admitted > 0)
+            std::cout << "\nScores are the unquantized models', as published (* = the vendor's own); "
+                         "'differs' is what the "
+                         "recipe and\ncache change of a model's own answers.\n";
+        if (o.all && admitted < rows.size())
+            std::cout << "\nNot admitted\n"
+                      << view::plain_table(table(rows, demands, false, rows.size(), o.lane), colour_output());
+    }
+    return admitted > 0 ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_fit(Command command) {
+    auto o = std::make_shared<Options>();
+    CLI::App* app =
+        command.app.add_subcommand("fit", "What runs on this machine or device: the model catalogue ranked");
+    app->add_option("SEARCH", o->search, "models whose id or family holds this (all)");
+    o->deployment.add_options_to(*app);
+    o->demands.add_to(*app);
+    app->add_option("--score", o->lane, "benchmark across models (mmlu_pro_written)")
+        ->type_name("LANE")
+        ->group("Decision");
+    app->add_option("--sort", o->sort, "score, latency, memory, quality or size (score)")->group("Output");
+    app->add_option("--limit", o->limit, "rows to show (25)")->type_name("N")->group("Output");
+    app->add_flag("--all", o->all, "show every model, also why others do not run")->group("Output");
+    app->add_flag("--json", o->json, "print one JSON document")->group("Output");
+    app->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
+    app->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
+    app->footer(
+        "For each model the recipe and KV types that lose least (--priority says otherwise) under the "
+        "limits.\n"
+        "Exit status 1 when nothing runs.\n"
+        "Examples:\n"
+        "  memwall fit\n"
+        "  memwall fit --device iphone-16-pro --min-decode 10 --context 8192\n"
+        "  memwall fit qwen --device rtx-3060-12gb --preset code --sort latency");
+    app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace memwall::cli

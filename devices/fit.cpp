@@ -1,0 +1,109 @@
+#include "devices/fit.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+
+#include "core/base/parallel.h"
+#include "core/model/catalog.h"
+
+namespace memwall::devices {
+namespace {
+
+constexpr std::array<std::string_view, 5> kRanks{"score", "latency", "memory", "quality", "size"};
+
+bool runs_text(const model::Model& m) {
+    return !m.embedder && !m.layers.empty() && m.encoder_positions == 0;
+}
+
+/// The candidate that breaks least, of those the smallest.
+std::size_t closest(const plan::SearchResult& r, const plan::Decision& d) {
+    std::size_t best = 0;
+    const auto key = [&](std::size_t i) {
+        return std::pair(std::popcount(static_cast<unsigned>(d.broken[i])),
+                         r.candidates[i].footprint.central.value);
+    };
+    for (std::size_t i = 1; i < r.candidates.size(); ++i)
+        if (key(i) < key(best)) best = i;
+    return best;
+}
+
+/// Smaller comes first.
+double rank_key(const Fitted& f, Rank rank) {
+    const auto goals = plan::goals(f.best);
+    switch (rank) {
+        case Rank::score:
+            return f.score && !f.score->at_chance ? -f.score->value : 1;
+        case Rank::latency:
+            return goals[0];
+        case Rank::memory:
+            return goals[1];
+        case Rank::quality:
+            return goals[2];
+        case Rank::size:
+            return -static_cast<double>(f.parameters);
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::optional<Rank> parse_rank(const std::string& name) {
+    const auto it = std::find(kRanks.begin(), kRanks.end(), name);
+    if (it == kRanks.end()) return {};
+    return static_cast<Rank>(it - kRanks.begin());
+}
+
+std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Demands& demands,
+                                  const std::string& search, quality::Lane lane, Rank rank,
+                                  const std::function<void(std::size_t, std::size_t)>& progress) {
+    const auto ids = model::catalog_ids();
+    const device::Device device = open_device(base);
+    const bool card = device.pool("vram") != nullptr;
+    std::vector<std::optional<Fitted>> all(ids.size());
+    std::atomic<std::size_t> done{0};
+    parallel_for(ids.size(), [&](std::size_t i) {
+        const auto m = model::load_catalog_model(std::string(ids[i]));
+        if (m && runs_text(*m) && (m->id + " " + m->family).find(search) != std::string::npos) {
+            plan::Deployment d = base;
+            d.model = m->id;
+            // One context a model: what is asked for, else 4,096 tokens or what it was trained on.
+            if (d.context == 0)
+                d.context = std::max(
+                    demands.limits.min_context,
+                    std::min<std::int64_t>(4096, m->trained_context > 0 ? m->trained_context : 4096));
+            const plan::Grid grid = plan::default_grid(*m, d, d.context, card, {});
+            const plan::SearchResult r = plan::search(*m, d, device, grid, open_named_model, 1);
+            const plan::Decision decision = plan::decide(r.candidates, demands.limits);
+            const std::int64_t answer = decision.best[static_cast<std::size_t>(demands.goal())];
+            const std::size_t chosen = answer >= 0 ? static_cast<std::size_t>(answer) : closest(r, decision);
+            Fitted f;
+            f.model = m->id;
+            f.family = m->family;
+            f.parameters = model::text_parameters(*m);
+            f.active_parameters = model::active_parameters(*m);
+            f.grid = grid;
+            f.best = r.candidates[chosen];
+            f.admitted = answer >= 0;
+            f.broken = decision.broken[chosen];
+            f.score = quality::score(m->id, lane);
+            f.deployment = plan::deployment_of(grid, f.best, d);
+            all[i] = std::move(f);
+        }
+        if (progress) progress(++done, ids.size());
+    });
+    std::vector<Fitted> out;
+    for (auto& f : all)
+        if (f) out.push_back(std::move(*f));
+    std::stable_sort(out.begin(), out.end(), [&](const Fitted& a, const Fitted& b) {
+        if (a.admitted != b.admitted) return a.admitted;
+        const auto key = [&](const Fitted& f) {
+            return std::pair(rank_key(f, rank), -static_cast<double>(f.parameters));
+        };
+        return key(a) < key(b);
+    });
+    return out;
+}
+
+}  // namespace memwall::devices
