@@ -152,4 +152,32 @@ void ThreadTeam::barrier() {
     }
 }
 
+RunTime run_together(ThreadTeam& team, int threads, const std::function<void(int)>& work) {
+    struct Part {
+        double start = 0, end = 0, cpu = 0;
+    };
+    std::vector<Part> parts(static_cast<std::size_t>(std::clamp(threads, 1, team.threads())));
+    team.run([&](int thread) {
+        team.barrier();
+        if (static_cast<std::size_t>(thread) >= parts.size()) return;
+        Part part;
+        part.cpu = -thread_cpu_seconds();
+        part.start = wall_seconds();
+        work(thread);
+        part.end = wall_seconds();
+        part.cpu += thread_cpu_seconds();
+        parts[static_cast<std::size_t>(thread)] = part;
+    });
+    RunTime time;
+    double first = parts.front().start, last = parts.front().end;
+    for (const Part& part : parts) {
+        time.cpu.push_back(part.cpu);
+        time.own.push_back(part.end - part.start);
+        first = std::min(first, part.start);
+        last = std::max(last, part.end);
+    }
+    time.wall = last - first;
+    return time;
+}
+
 }  // namespace memwall::kernels

@@ -80,6 +80,10 @@ class ThreadTeam {
     std::vector<std::thread> workers_;
 };
 
+/// Runs `work` on the first `threads` of the team after all have met, while the others wait: the time of the
+/// work alone, not of waking up. `wall` is from the first start to the last end.
+RunTime run_together(ThreadTeam& team, int threads, const std::function<void(int thread)>& work);
+
 /// The half-open range of `count` items that `thread` of `threads` takes: contiguous, in order, sizes
 /// differing by at most one.
 struct Range {
