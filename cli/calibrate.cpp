@@ -21,6 +21,8 @@
 namespace memwall::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Options {
     kernels::CalibrateOptions run;
     std::string output;
@@ -44,20 +46,40 @@ void show_progress(std::string_view what, double share) {
     std::fflush(stderr);
 }
 
-/// Written beside its place and moved there, so that nobody ever reads half a profile.
-void write_profile(const std::string& path, const std::string& text) {
-    namespace fs = std::filesystem;
-    std::error_code failed;
-    if (fs::path(path).has_parent_path()) fs::create_directories(fs::path(path).parent_path(), failed);
-    const std::string beside = fmt::format("{}.{}", path, getpid());
-    if (std::ofstream out(beside, std::ios::binary); !(out << text) || !out.flush())
-        throw Error("--output", fmt::format("cannot write '{}'", path), "a file in a folder to write to");
-    fs::rename(beside, path, failed);
-    if (failed) {
-        fs::remove(beside, failed);
-        throw Error("--output", fmt::format("cannot write '{}'", path), "a file, not a folder");
+/// The file to write, opened before the minute of measuring: beside its place and moved there at the end, so
+/// that nobody ever reads half a profile.
+class ProfileFile {
+  public:
+    explicit ProfileFile(std::string path)
+        : path_(std::move(path)), beside_(fmt::format("{}.{}", path_, getpid())) {
+        std::error_code failed;
+        const fs::path folder = fs::path(path_).parent_path();
+        if (!folder.empty()) fs::create_directories(folder, failed);
+        out_.open(beside_, std::ios::binary);
+        if (!out_ || fs::is_directory(path_)) refuse();
     }
-}
+    ~ProfileFile() {
+        std::error_code gone;
+        fs::remove(beside_, gone);
+    }
+    ProfileFile(const ProfileFile&) = delete;
+    ProfileFile& operator=(const ProfileFile&) = delete;
+
+    void write(const std::string& text) {
+        std::error_code failed;
+        if (out_ << text && out_.flush()) fs::rename(beside_, path_, failed);
+        if (!out_ || failed) refuse();
+    }
+
+  private:
+    [[noreturn]] void refuse() {
+        std::error_code gone;
+        fs::remove(beside_, gone);
+        throw Error("--output", fmt::format("cannot write '{}'", path_), "a file in a folder to write to");
+    }
+    std::string path_, beside_;
+    std::ofstream out_;
+};
 
 std::string table(const device::Calibration& c) {
     view::TextTable t{{"probe", ">threads", ">median", ">95 % interval", ">range", ">samples", "how"}, {}};
@@ -121,11 +143,10 @@ int run(const Options& o) {
     const std::string path = o.output.empty() ? devices::calibration_path() : o.output;
     if (path.empty())
         throw Error("--output", "neither HOME nor XDG_CONFIG_HOME is set", "a file to write the profile to");
-    if (std::filesystem::is_directory(path))
-        throw Error("--output", fmt::format("'{}' is a folder", path), "a file to write the profile to");
+    ProfileFile profile(path);
     const kernels::CalibrationRun done =
         kernels::calibrate(o.run, isatty(STDERR_FILENO) ? show_progress : kernels::Progress());
-    write_profile(path, devices::write_device_yaml(done.device));
+    profile.write(devices::write_device_yaml(done.device));
     if (o.json) {
         std::cout << json(done, path).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";
         return kDone;
