@@ -88,9 +88,8 @@ TEST_CASE("calibrate refuses what it cannot do in one line", "[cli]") {
 
 TEST_CASE("A short real run writes a profile that plans are made with", "[cli]") {
     const TemporaryFolder folder;
-    const ConfigHome home(folder.path);
     const test::Output run =
-        test::run_memwall("calibrate --seconds 1 --threads 1 --json --storage " + folder.path);
+        test::run_memwall("calibrate --seconds 1 --threads 1 --json --storage " + folder.path, folder.path);
     INFO(run.err);
     REQUIRE(run.status == 0);
     const auto j = nlohmann::json::parse(run.out);
@@ -118,13 +117,14 @@ TEST_CASE("A short real run writes a profile that plans are made with", "[cli]")
     CHECK(value("int8") > 1e7);
     CHECK(value("barrier") < 1);
 
-    const test::Output shown = test::run_memwall("devices show host --json");
+    const test::Output shown = test::run_memwall("devices show host --json", folder.path);
     REQUIRE(shown.status == 0);
     const auto device = nlohmann::json::parse(shown.out);
     CHECK(device["pools"][0]["bandwidth_bytes_per_second"].get<double>() == Approx(value("read")));
     CHECK(device["processors"][0]["fp32_per_second"].get<double>() == Approx(value("fp32")));
 
-    const test::Output planned = test::run_memwall("plan qwen2.5-1.5b --quant Q4_K_M --device host");
+    const test::Output planned =
+        test::run_memwall("plan qwen2.5-1.5b --quant Q4_K_M --device host", folder.path);
     CHECK(planned.status == 0);
     CHECK(planned.out.find("measured on this host") != std::string::npos);
     const test::Output from_file =
