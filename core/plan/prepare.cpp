@@ -172,8 +172,9 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
     p.workload = speed::prepare_workload(p.model, p.formats, activations);
     p.recipe_info = {p.recipe, deployment.activations == "a8" ? 8 : 16, deployment.images,
                      deployment.evidence};
-    p.quality =
-        quality::weight_quality(p.model, p.formats, p.recipe_info, quality::Imatrix::unknown);
+    const bool imatrix = p.recipe_from_file && p.model.importance_matrix;
+    p.quality = quality::weight_quality(p.model, p.formats, p.recipe_info,
+                                        imatrix ? quality::Imatrix::with : quality::Imatrix::unknown);
 
     if (!deployment.draft.empty()) {
         if (!open_draft) throw Error("--draft", "no way to open another model here");
