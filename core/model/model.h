@@ -210,6 +210,7 @@ struct Model {
     bool tensors_from_file = false;    ///< then formats and sizes are exact
     std::uint64_t file_bytes = 0;      ///< of all shards; 0 for descriptors
     std::uint64_t metadata_bytes = 0;  ///< header before the tensor data; files only
+    bool importance_matrix = false;    ///< the file says it was quantized with one
     std::string stored_recipe;         ///< what a file says it is ("Q4_K_M"), may be empty
 
     std::int64_t published_parameters = 0;  ///< exact published count, 0 = none

@@ -202,6 +202,9 @@ quality::KvChoice kv_choice(const Prepared& p, const Knobs& k) {
     if (!p.kv_groups.empty()) choice.keys = quality::kv_class(k.kv_k);
     for (const memory::KvGroup& g : p.kv_groups)
         if (g.value_dim > 0) choice.values = quality::kv_class(k.kv_v);
+    // As the operator tables have it: heads of a multiple of 64, never a latent row.
+    choice.rotation = p.runtime.profile->rotates_quantized_cache && !p.kv_groups.empty() &&
+                      p.kv_groups.front().key_dim % 64 == 0 && p.kv_groups.front().value_dim > 0;
     choice.context = k.context;
     choice.window = k.window;
     choice.sinks = k.sinks;

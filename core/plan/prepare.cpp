@@ -156,7 +156,9 @@ void assign_recipe(Prepared& p, const ChosenRecipe& c) {
                                          : a == "a16" ? speed::Activations::f16
                                                       : speed::Activations::automatic);
     p.recipe_info = {p.recipe, a == "a8" ? 8 : 16, p.deployment.images, p.deployment.evidence};
-    p.quality = quality::weight_quality(p.model, p.formats, p.recipe_info, quality::Imatrix::unknown);
+    const bool imatrix = c.from_file && p.model.importance_matrix;
+    p.quality = quality::weight_quality(p.model, p.formats, p.recipe_info,
+                                        imatrix ? quality::Imatrix::with : quality::Imatrix::unknown);
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ Profile parse_profile(std::string_view text, const std::string& place) {
     p.block_tokens = kv["block_tokens"].as<std::int64_t>(1);
     p.windows = kv["windows"].as<bool>(true);
     p.latent_cache = kv["latent_cache"].as<bool>(true);
+    p.rotates_quantized_cache = kv["rotates_quantized"].as<bool>(false);
     p.quantized_values_need_flash = kv["quantized_values_need_flash"].as<bool>(false);
     p.input_tables_on_host = y["input_tables_on_host"].as<bool>(false);
     p.weights_mapped = y["weights_mapped"].as<bool>(false);

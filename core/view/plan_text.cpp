@@ -140,8 +140,7 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
         rate_row(s, "whole answer", text(v.job), range_text(v.job),
                  fmt::format("{} tokens", count_text(k.generate)));
     }
-    if (v.load_known)
-        rate_row(s, "loading", text(v.load), range_text(v.load), "cold, from storage");
+    if (v.load_known) rate_row(s, "loading", text(v.load), range_text(v.load), "cold, from storage");
     if (v.energy_known)
         rate_row(s, "energy", number_text(v.energy_per_token.central.value) + " J/token",
                  fmt::format("{} - {}", number_text(v.energy_per_token.low.value),
@@ -159,12 +158,8 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
 void quality_part(Screen& s, const quality::Loss& loss) {
     const QualityBlock block = quality_block(loss);
     s.head(block.heading);
-    for (const QualityRow& row : block.rows) {
-        if (!row.label.empty())
-            rate_row(s, row.label, row.value, row.range, "");
-        else
-            s.dim_note("", row.value);
-    }
+    for (const std::string& line : block.lines) s.note("", line);
+    if (!block.note.empty()) s.dim_note("", block.note);
 }
 
 }  // namespace

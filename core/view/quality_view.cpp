@@ -17,8 +17,9 @@ std::string two_digits(double x) {
     return rounded >= 10 ? fmt::format("{:.0f}", rounded) : fmt::format("{:.2g}", rounded);
 }
 
-std::string share_range(const quality::Band& band) {
-    return fmt::format("{} - {} %", two_digits(100 * band.low), two_digits(100 * band.high));
+/// "1 in 13" without a digit too many.
+std::string one_in(double share) {
+    return share <= 0 ? "none" : quality::one_token_in(share).replace(0, sizeof("one token") - 1, "1");
 }
 
 Json band(const quality::Band& b, double level, std::string_view basis) {
@@ -40,29 +41,29 @@ Json refs(const std::vector<quality::EvidenceRef>& rows) {
 }  // namespace
 
 std::string ratio_text(double ln_ratio) {
-    return fmt::format("+{} %", two_digits(100 * std::expm1(ln_ratio)));
+    return fmt::format("{} %", two_digits(100 * std::expm1(ln_ratio)));
 }
 
 QualityBlock quality_block(const quality::Loss& loss) {
     QualityBlock block;
     if (!loss.known()) {
         block.heading = "Quality (not estimated)";
-        block.rows.push_back({"", std::string(quality::reason_text(loss.reason)), ""});
+        block.note = quality::reason_text(loss.reason);
         return block;
     }
     block.heading = fmt::format("Quality ({}, 80 % band)", quality::status_name(loss.status));
-    const bool noise = loss.flags & quality::kBelowNoise;
-    block.rows.push_back({"other top token",
-                          noise && loss.top1_disagreement.central == 0
-                              ? "rarely"
-                              : quality::one_token_in(loss.top1_disagreement.central),
-                          share_range(loss.top1_disagreement)});
-    block.rows.push_back(
-        {"perplexity",
-         noise ? fmt::format("below {}", ratio_text(loss.ln_ppl.high)) : ratio_text(loss.ln_ppl.central),
-         noise ? "" : fmt::format("{} - {}", ratio_text(loss.ln_ppl.low), ratio_text(loss.ln_ppl.high))});
+    const quality::Band& top1 = loss.top1_disagreement;
+    block.lines.push_back(
+        top1.central <= 0
+            ? fmt::format("hardly a token would have been another one (at most {})", one_in(top1.high))
+            : fmt::format("about {} would have been another one ({} to {})",
+                          quality::one_token_in(top1.central), one_in(top1.low), one_in(top1.high)));
+    block.lines.push_back(loss.flags & quality::kBelowNoise
+                              ? fmt::format("perplexity up by less than {}", ratio_text(loss.ln_ppl.high))
+                              : fmt::format("perplexity up by {} ({} to {})", ratio_text(loss.ln_ppl.central),
+                                            ratio_text(loss.ln_ppl.low), ratio_text(loss.ln_ppl.high)));
     const auto flags = quality::flag_words(loss.flags);
-    if (!flags.empty()) block.rows.push_back({"", std::string(flags.front().text), ""});
+    if (!flags.empty()) block.note = flags.front().text;
     return block;
 }
 

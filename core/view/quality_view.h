@@ -8,19 +8,15 @@
 
 namespace memwall::view {
 
-/// A row of the block: what, the central value, its range. A row without values is a sentence.
-struct QualityRow {
-    std::string label, value, range;
-};
-
-/// At most three rows below the heading "Quality (...)".
+/// Sentences below the heading "Quality (...)", and one remark: at most four lines at 100 columns.
 struct QualityBlock {
     std::string heading;
-    std::vector<QualityRow> rows;
+    std::vector<std::string> lines;
+    std::string note;  ///< the most important flag, or why there is no number
 };
 QualityBlock quality_block(const quality::Loss& loss);
 
-/// "+2.4 %" with two significant digits; "below 0.5 %" where it is noise.
+/// "2.4 %" of ln(PPL ratio), two significant digits; 0 where it fell.
 std::string ratio_text(double ln_ratio);
 
 }  // namespace memwall::view

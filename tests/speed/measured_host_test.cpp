@@ -36,7 +36,7 @@ device::Device calibrated() {
 }
 
 double weights_at(const device::Device& d, int threads) {
-    return machine_for(d, kCpu, {}, {.threads = threads, .power_cap = 0}).weights_rate();
+    return machine_for(d, kCpu, {}, {.threads = threads}).weights_rate();
 }
 
 }  // namespace
