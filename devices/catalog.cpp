@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 
 #include "core/base/byte_source.h"
 #include "core/base/embedded.h"
 #include "core/base/error.h"
+#include "core/base/user_directory.h"
 #include "devices/device_fields.h"
 #include "devices/host.h"
 #include "devices/nearest_name.h"
@@ -28,7 +28,7 @@ constexpr const char* kProducts = "devices/products.yaml";
 constexpr std::uint64_t kMaxProfileBytes = std::uint64_t{256} << 10;
 
 std::string user_file(const std::string& id) {
-    const std::string directory = config_directory();
+    const std::string directory = user_directory();
     if (directory.empty()) return {};
     std::string path = directory + "/devices/" + id + std::string(kYaml);
     return fs::is_regular_file(path) ? path : std::string();
@@ -102,7 +102,7 @@ Bytes product_size(const Product& product, const std::optional<Bytes>& size, con
 std::vector<std::string> all_ids() {
     std::vector<std::string> ids;
     for (const std::string_view id : catalog_ids()) ids.emplace_back(id);
-    const std::string own = config_directory();
+    const std::string own = user_directory();
     std::error_code none;  // no such directory is no error
     for (const auto& entry : fs::directory_iterator(own.empty() ? own : own + "/devices", none))
         if (entry.path().extension() == kYaml) ids.push_back(entry.path().stem().string());
@@ -175,12 +175,6 @@ device::Device resolve_device(const std::string& argument, const std::string& pl
     if (yaml || argument.find('/') != std::string::npos)
         return read_device_yaml(read_text_file(argument, kMaxProfileBytes), argument);
     return resolve_name(argument, place);
-}
-
-std::string config_directory() {
-    if (const char* xdg = std::getenv("XDG_CONFIG_HOME"); xdg && *xdg) return std::string(xdg) + "/memwall";
-    if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.config/memwall";
-    return {};
 }
 
 }  // namespace memwall::devices

@@ -28,14 +28,12 @@ struct Product {
 const std::vector<Product>& list_products();
 
 /// The device that `argument` names:
-///   ID, PRODUCT                the only memory size there is
-///   ID:8GiB, ID:8GB, ID:8      one of several (sizes as printed on the box, so GB and GiB mean the same
-///   here) FILE.yaml, DIR/FILE        a profile host                       this machine, with its saved
-///   calibration if there is one ram=8GiB,bandwidth=...     an inline device (device_fields.h)
+///   ID, PRODUCT             the only memory size there is
+///   ID:8GiB, ID:8GB, ID:8   one of several; sizes as printed on the box, so GB and GiB mean the same here
+///   FILE.yaml, DIR/FILE     a profile
+///   host                    this machine, with its saved calibration if there is one
+///   ram=8GiB,bandwidth=...  an inline device (device_fields.h)
 /// `place` stands in front of errors. Throws Error; for an unknown name it lists the nearest ones.
 device::Device resolve_device(const std::string& argument, const std::string& place = "--device");
-
-/// $XDG_CONFIG_HOME/memwall, else ~/.config/memwall; empty when neither variable is set.
-std::string config_directory();
 
 }  // namespace memwall::devices

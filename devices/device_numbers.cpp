@@ -137,10 +137,13 @@ Number pool_number(Device& device, Pool& pool, std::string_view field) {
             key, pool.capacity.as_double());
     return number(
         kBandwidth, [&pool] { return pool.bandwidth.value; },
-        [&pool](double v) {
-            // The share of the peak that was measured stays.
-            if (pool.bandwidth.value > 0) pool.measured_bandwidth.value *= v / pool.bandwidth.value;
+        [&pool, &device, first](double v) {
+            // The share of the peak that was measured stays, at every number of threads.
+            const double factor = pool.bandwidth.value > 0 ? v / pool.bandwidth.value : 1;
+            pool.measured_bandwidth.value *= factor;
+            if (first && device.calibration) device.calibration->scale_bandwidth(factor);
             pool.bandwidth.value = v;
+            pool.bandwidth_deviation = 0;
             pool.bus_bits = 0;
             pool.mega_transfers = 0;
         },
@@ -172,7 +175,16 @@ std::optional<ProcessorKind> kind_of(std::string_view name) {
 
 Number processor_number(Processor& p, std::string_view field) {
     const std::string key = fmt::format("{}.{}", kKinds[static_cast<std::size_t>(p.kind)], field);
-    if (contains(kRates, field)) return of(rate(p, field), kOps, key);
+    if (contains(kRates, field)) {
+        OpsPerSecond& value = rate(p, field);
+        return number(
+            kOps, [&value] { return value.value; },
+            [&p, &value](double v) {
+                value.value = v;
+                p.rate_deviation = 0;  // said by hand
+            },
+            key);
+    }
     if (field == "max_allocation") return of(p.max_allocation, kSize, key);
     if (field == "max_session") return of(p.max_session, kSize, key);
     return number(

@@ -13,8 +13,15 @@ namespace memwall::devices {
 /// note says so.
 device::Device describe_host(const std::string& root = "");
 
-/// describe_host() with the measured bandwidth, rates and runs of the calibration saved in
-/// $XDG_CONFIG_HOME/memwall/host.yaml, if there is one. Throws Error when that file is unreadable.
-device::Device host_device();
+/// Where a calibration of this machine is kept: host.yaml in the user's folder; empty without one.
+std::string calibration_path();
+
+/// describe_host() with the measured bandwidth, rates and runs of the calibration saved at
+/// calibration_path(), if there is one. Throws Error when that file is unreadable.
+device::Device host_device(const std::string& root = "");
+
+/// `saved` (read from `path`) with the memory, limits and cores of `host`: what is measured comes from the
+/// file, what this process may use now does not.
+device::Device with_calibration(const device::Device& host, device::Device saved, const std::string& path);
 
 }  // namespace memwall::devices

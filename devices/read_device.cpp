@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "devices/calibration_yaml.h"
 #include "devices/device_yaml.h"
 #include "devices/efficiency_class.h"
 #include "devices/isa.h"
@@ -48,6 +49,7 @@ device::Processor read_processor(const YAML::Node& node, const device::Device& d
     fields.read("fp16", p.fp16);
     fields.read("int8", p.int8);
     fields.read("int4", p.int4);
+    fields.read("rate_deviation", p.rate_deviation, 10.0);
     fields.read("rate_kind", p.rate_kind);
     if (const YAML::Node c = fields.take("efficiency_class"))
         p.efficiency_class = efficiency_class(scalar_text(c, file), place_of(c, file)).name;
@@ -190,6 +192,7 @@ device::Device read_device_yaml(std::string_view text, const std::string& file, 
     if (const YAML::Node node = top.take("measurements"))
         for (const YAML::Node& m : list_of(node, file))
             device.measurements.push_back(read_measurement(m, file));
+    if (const YAML::Node node = top.take("calibration")) device.calibration = read_calibration(node, file);
     top.done();
     refresh_usable_notes(device);
     return device;

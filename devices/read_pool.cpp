@@ -131,6 +131,7 @@ void read_pool(const YAML::Node& node, device::Device& device, device::Pool& poo
     fields.read("bus_bits", pool.bus_bits, 1 << 16);
     fields.read("mtps", pool.mega_transfers, 1e6);
     fields.read("bandwidth", pool.bandwidth);
+    fields.read("bandwidth_deviation", pool.bandwidth_deviation, 10.0);
     if (const YAML::Node measured = fields.take("measured")) {
         YamlFields m(measured, file);
         m.read("bandwidth", pool.measured_bandwidth);

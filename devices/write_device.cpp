@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "devices/calibration_yaml.h"
 #include "devices/device_yaml.h"
 #include "devices/quantity.h"
 #include "devices/usable_rules.h"
@@ -66,6 +67,7 @@ void write_pool(YAML::Emitter& out, const device::Pool& pool) {
     map.put("bus_bits", std::int64_t{pool.bus_bits});
     map.put("mtps", pool.mega_transfers);
     map.put("bandwidth", pool.bandwidth);
+    map.put("bandwidth_deviation", pool.bandwidth_deviation);
     if (pool.measured_bandwidth.value != 0) {
         map.at("measured");
         Mapping measured(out, true);
@@ -90,6 +92,7 @@ void write_processor(YAML::Emitter& out, const device::Processor& p, const devic
     map.put("fp16", p.fp16, "FLOPS");
     map.put("int8", p.int8, "OPS");
     map.put("int4", p.int4, "OPS");
+    map.put("rate_deviation", p.rate_deviation);
     map.put("rate_kind", p.rate_kind);
     map.put("efficiency_class", p.efficiency_class);
     map.put("max_allocation", p.max_allocation);
@@ -176,6 +179,10 @@ std::string write_device_yaml(const device::Device& device) {
             top.at("measurements") << YAML::BeginSeq;
             for (const device::Measurement& m : device.measurements) write_measurement(out, m);
             out << YAML::EndSeq;
+        }
+        if (device.calibration) {
+            top.at("calibration");
+            write_calibration(out, *device.calibration);
         }
         std::vector<std::string> notes = device.notes;
         std::erase_if(notes, [&](const std::string& note) { return is_usable_note(device, note); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/device/calibration.h"
 
 namespace memwall::device {
 
@@ -29,6 +30,8 @@ struct Processor {
     std::string efficiency_class;  ///< key of the speed priors: "sbc_cpu", "apple_base_pro" ...; empty = none
     int cores = 0;
     OpsPerSecond fp32, fp16, int8, int4;
+    double rate_deviation =
+        0;  ///< of ln(true / stated rate) where the rates are assumed; 0 = stated by somebody
     std::vector<std::string> isa;  ///< "neon", "dotprod", "i8mm", "avx2", "avx512_vnni" ...
     std::string pool;              ///< name of the pool its weights are read from
     std::string rate_kind;         ///< what a vendor's TOPS mean: "dense", "sparse"; empty = not said
@@ -55,6 +58,7 @@ struct Pool {
     std::string usable_rule;  ///< "android-half" ...
     std::string usable_source;
     BytesPerSecond bandwidth;           ///< peak; 0 = unknown
+    double bandwidth_deviation = 0;     ///< of ln(true / stated) where it is assumed; 0 = stated by somebody
     BytesPerSecond measured_bandwidth;  ///< 0 = not measured
     Bytes max_allocation;               ///< largest single buffer; 0 = no limit known
     std::string memory_type;            ///< "LPDDR5X" ...
@@ -109,6 +113,7 @@ struct Device {
     double energy_per_gb_read = 0;  ///< joules per 10^9 bytes of weights read; 0 = unknown
     Watts static_power;             ///< beside energy_per_gb_read; 0 where that was measured at the wall
     std::vector<Measurement> measurements;
+    std::optional<Calibration> calibration;  ///< of this machine's CPU, memory and storage
     std::vector<std::string> notes;
     std::map<std::string, std::string> sources;  ///< field -> "URL", "recalled: document", "assumed: why"
     std::string soc;                             ///< chip; may be empty

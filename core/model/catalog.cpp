@@ -1,10 +1,9 @@
 #include "core/model/catalog.h"
 
 #include <algorithm>
-#include <cctype>
-#include <numeric>
 #include <tuple>
 
+#include "core/base/edit_distance.h"
 #include "core/base/embedded.h"
 #include "core/model/model_yaml.h"
 
@@ -53,24 +52,6 @@ bool lists(std::string_view list, std::string_view name) {
     return edge(list[at - 1]) && end < list.size() && edge(list[end]);
 }
 
-/// Edits (insert, delete, replace, swap neighbours) that make one name the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        next[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const bool same = a[i - 1] == b[j - 1];
-            next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (same ? 0 : 1)});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                next[j] = std::min(next[j], before[j - 2] + 1);
-        }
-        before.swap(row);
-        row.swap(next);
-    }
-    return row[b.size()];
-}
-
 }  // namespace
 
 std::vector<std::string_view> catalog_ids() {
@@ -114,7 +95,7 @@ std::vector<std::string_view> suggest_catalog_ids(std::string_view name, std::si
     const std::string wanted(without_tuning(lower(name).substr(lower(name).rfind('/') + 1)));
     std::vector<std::tuple<std::size_t, std::size_t, std::string_view>> ranked;  // shorter ones first
     for (const std::string_view id : catalog_ids()) {
-        std::size_t score = distance(wanted, id);
+        std::size_t score = edit_distance(wanted, id);
         if (wanted.size() >= 3 && id.find(wanted) != std::string_view::npos) score = 0;
         if (score <= 1 + wanted.size() / 4) ranked.emplace_back(score, id.size(), id);
     }

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 
+#include "core/base/edit_distance.h"
 #include "core/base/error.h"
 #include "core/quant/llama_cpp_recipe.h"
 #include "core/quant/name_pattern.h"
@@ -56,22 +56,6 @@ std::vector<RecipeInfo> list_recipes() {
     for (const RoleRecipe& r : role_recipes())
         list.push_back({std::string(r.example), r.family, std::string(r.description), r.runtimes});
     return list;
-}
-
-/// Insertions, deletions and replacements that turn one text into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-        }
-    }
-    return row.back();
 }
 
 /// The three names most like `name`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 
 #include "core/base/error.h"
@@ -52,6 +53,29 @@ Peaks peaks_of(const device::Processor& p) {
         k.wide = std::max(p.fp16.value, k.fp32);
     }
     return k;
+}
+
+/// A machine whose memory was measured: the weight rate is a share of what its cores read, not of a data
+/// sheet, and is known as well as that share is. The cache rate keeps its ratio to the weight rate.
+void use_measured_reads(Machine& m, const device::Calibration& measured, int threads) {
+    const double reads = measured.read_bandwidth(threads).value;
+    const double factor = kShareOfMeasured * reads / m.rates.central[weight_stream];
+    for (const Rate r : {weight_stream, kv_stream}) m.rates.central[r] *= factor;
+    RateMatrix& covariance = m.rates.covariance;
+    const double narrower = kShareDeviation / std::sqrt(covariance[weight_stream][weight_stream]);
+    if (narrower < 1)
+        for (std::size_t i = 0; i < rate_count; ++i) {
+            covariance[weight_stream][i] *= narrower;
+            covariance[i][weight_stream] *= narrower;
+        }
+    m.bandwidth = reads;
+    m.basis = "measured on this host, the engine's share of it from priors";
+}
+
+/// Rates that follow a figure of the device which is itself a guess move with it, all together.
+void widen(RateMatrix& covariance, std::initializer_list<Rate> followers, double deviation) {
+    for (const Rate i : followers)
+        for (const Rate j : followers) covariance[i][j] += deviation * deviation;
 }
 
 }  // namespace
@@ -109,8 +133,15 @@ Machine machine_for(const device::Device& device, device::ProcessorKind processo
 
     Machine m = machine_from(t, book);
     m.compute_name = peaks.name;
-    if (processor == device::ProcessorKind::cpu && options.threads > 0 && p->cores > 0) {
-        const double drawn = core_saturation(options.threads, p->cores);
+    widen(m.rates.covariance, {weight_stream, kv_stream}, pool->bandwidth_deviation);
+    widen(m.rates.covariance, {dequantization, matrix_rate, attention_rate}, p->rate_deviation);
+    const bool cpu = processor == device::ProcessorKind::cpu;
+    const bool measured = cpu && device.calibration && device.calibration->read_bandwidth(1).value > 0;
+    if (measured)
+        use_measured_reads(m, *device.calibration,
+                           options.threads > 0 ? options.threads : std::max(p->cores, 1));
+    if (cpu && options.threads > 0 && p->cores > 0) {
+        const double drawn = measured ? 1 : core_saturation(options.threads, p->cores);
         const double cores = std::min(1.0, static_cast<double>(options.threads) / p->cores);
         for (const Rate r : {weight_stream, kv_stream}) m.rates.central[r] *= drawn;
         for (const Rate r : {dequantization, matrix_rate, attention_rate}) m.rates.central[r] *= cores;

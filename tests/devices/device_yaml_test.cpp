@@ -37,6 +37,7 @@ device::Device full_device() {
     ram.capacity = Bytes(33'333'333'333);
     ram.usable = Bytes(30'000'000'001);
     ram.bandwidth = BytesPerSecond(1e11 / 3);
+    ram.bandwidth_deviation = 0.125;
     ram.measured_bandwidth = BytesPerSecond(2e10 / 3);
     ram.measured_scope = "cpu_all";
     ram.measured_how = "this program";
@@ -54,10 +55,15 @@ device::Device full_device() {
     vram.usable_source = "measured";
     vram.bandwidth = BytesPerSecond(360e9);
     d.pools = {ram, vram};
+    d.calibration = device::Calibration{"2026-11-30", "0.1.0", "Linux 6.1", "avx2", "huge", 4, 0.01, {}};
+    d.calibration->results = {
+        {"read", "B/s", 1, 1e10 / 3, 3e9, 3.5e9, 2.9e9, 3.6e9, 11, 1, 0.02, "prefetch 4 KiB + 32 KiB"},
+        {"barrier", "s", 4, 3.5e-7, 3.4e-7, 3.6e-7, 3e-7, 9e-7, 40, 0, 0, ""}};
     device::Processor cpu;
     cpu.name = "CPU";
     cpu.efficiency_class = "pc_cpu";
     cpu.cores = 12;
+    cpu.rate_deviation = 0.25;
     cpu.fp32 = OpsPerSecond(153.5e9);
     cpu.int8 = OpsPerSecond(614e9);
     cpu.isa = {"avx2", "avx512f"};
@@ -221,6 +227,16 @@ TEST_CASE("what is wrong with a device file is said on one line with its place",
          "d.yaml:4: a mapping"},
         {"schema: memwall/device/1\nram: 8GiB\nprocessors: [{kind: cpu}]\nmeasurements: fast\n",
          "d.yaml:4: no list"},
+        {"schema: memwall/device/1\nram: 8GiB\nprocessors: [{kind: cpu}]\n"
+         "calibration: {results: [{probe: read, unit: MB, median: 1}]}\n",
+         "d.yaml:4: unit 'MB'"},
+        {"schema: memwall/device/1\nram: 8GiB\nprocessors: [{kind: cpu}]\n"
+         "calibration:\n  results:\n    - {probe: read, unit: B/s, median: 5, low: 6, high: 7, min: 1, max: "
+         "9}\n",
+         "d.yaml:6: a median outside its range"},
+        {"schema: memwall/device/1\nram: 8GiB\nprocessors: [{kind: cpu}]\n"
+         "calibration: {date: today}\n",
+         "d.yaml:4: no 'results'"},
         {"schema: memwall/device/1\nram: 8GiB\nprocessors: [{kind: cpu}]\ncolour: red\n",
          "d.yaml:4: unknown key 'colour'"},
         {"schema: memwall/device/1\nram: 8GiB\nprocessors: [{kind: cpu}\n", "d.yaml:4: not readable as YAML"},

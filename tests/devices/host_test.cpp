@@ -1,6 +1,7 @@
 // Made-up machines: a tree of /proc and /sys files in a temporary folder.
 #include "devices/host.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -67,7 +68,9 @@ TEST_CASE("a machine without control groups has its physical memory", "[devices]
     CHECK(d.os == "linux");
     CHECK(d.source("ram") == "/proc/meminfo: MemTotal");
     CHECK(d.source("bandwidth").starts_with("assumed: "));
-    CHECK(any_note(d, "bandwidth not measured"));
+    CHECK(any_note(d, "bandwidth and peak rates not measured"));
+    CHECK(d.processors[0].rate_deviation > 0);
+    CHECK(d.pools[0].bandwidth_deviation > 0);
     CHECK(any_note(d, "available right now"));
     CHECK(read_device_yaml(write_device_yaml(d), "again.yaml") == d);
 }
@@ -205,6 +208,26 @@ TEST_CASE("this machine describes itself", "[devices]") {
 #endif
 }
 
+TEST_CASE("the spread of assumed bandwidths is that of the catalogue", "[devices]") {
+    const device::Device d = describe_host();
+    double sum = 0, squares = 0;
+    int n = 0;
+    for (const DeviceSummary& s : list_devices()) {
+        if (s.sizes.empty() || s.pool != "ram" || s.bandwidth.value <= 0) continue;
+        const device::Device known = resolve_device(s.id + ":" + std::to_string(s.sizes.back().value / kGiB));
+        for (const device::Processor& p : known.processors)
+            if (p.efficiency_class == d.processors[0].efficiency_class && p.pool == "ram") {
+                const double x = std::log(known.pools[0].bandwidth.value);
+                sum += x;
+                squares += x * x;
+                ++n;
+            }
+    }
+    REQUIRE(n > 3);
+    const double deviation = std::sqrt(squares / n - sum * sum / n / n);
+    CHECK(d.pools[0].bandwidth_deviation == Approx(deviation).margin(0.1));
+}
+
 TEST_CASE("a saved calibration gives what was measured, the machine its limits", "[devices]") {
     TemporaryFolder config;
     const ConfigHome home(config.path);
@@ -223,13 +246,28 @@ TEST_CASE("a saved calibration gives what was measured, the machine its limits",
     const device::Device d = resolve_device("host");
     CHECK(d.pools[0].bandwidth.value == 40e9);
     CHECK(d.pools[0].measured_bandwidth.value == 33e9);
-    CHECK(d.processors[0].int8.value == 5e11);
+    CHECK(d.processors[0].int8.value == Approx(5e11 * live.processors[0].cores / 777));
     CHECK(d.measurements.size() == 1);
     CHECK(d.source("bandwidth") == "measured on this host");
     CHECK(d.pools[0].capacity == live.pools[0].capacity);
     CHECK(d.pools[0].usable == live.pools[0].usable);
     CHECK(d.processors[0].cores == live.processors[0].cores);
     CHECK(any_note(d, "calibrated by "));
+
+    // A control group made smaller since: its limit holds, not what the file remembers.
+    MadeUpMachine machine;
+    machine.write("proc/self/cgroup", "0::/job\n");
+    machine.write("sys/fs/cgroup/job/memory.max", "1073741824\n");
+    machine.write("sys/fs/cgroup/job/cpu.max", "100000 100000\n");
+    const device::Device small = host_device(machine.path);
+    CHECK(small.pools[0].capacity.value == kGiB);
+    CHECK(small.pools[0].usable.value == kGiB);
+    CHECK(small.pools[0].bandwidth.value == 40e9);
+    CHECK(small.processors[0].cores == 1);
+    CHECK(small.processors[0].int8.value == Approx(5e11 / 777));
+    CHECK(any_note(small, "a control group limits memory to 1.00 GiB"));
+    CHECK_FALSE(any_note(small, "not measured"));
+    CHECK(any_note(small, "calibrate again"));  // another CPU's name
 
     config.write("memwall/host.yaml", "schema: memwall/device/1\nram: much\nprocessors: [{kind: cpu}]\n");
     CHECK_THROWS_WITH(resolve_device("host"), Catch::Contains("host.yaml:2: 'much'"));
