@@ -45,7 +45,9 @@ struct AttendScratch {
     alignas(64) int8_t q_codes[2 * kHighestHeads][kHighestHeadDim];
     alignas(64) float scores[kHighestHeads][kPageTokens];  // then probabilities
     alignas(64) int8_t p_codes[2 * kHighestHeads][kPageTokens];
-    alignas(64) float decay[kHighestHeads];  // exp(old maximum - new one)
+    alignas(
+        64) float decay[kHighestHeads];  // exp(old maximum - new one): what was summed so far shrinks by it
+    alignas(64) float gain[kHighestHeads];  // exp(the page's maximum - new one): the page's share
     int32_t q_offsets[2 * kHighestHeads], p_offsets[2 * kHighestHeads];
     float q_scales[kHighestHeads], p_scales[kHighestHeads];
 };
@@ -133,8 +135,8 @@ struct IntegerPage {
         if (!whole)  // scales of tokens that do not count may be anything
             for (int t = 0; t < kPageTokens; ++t)
                 if (t < page.begin || t >= page.end) p[t] = 0;
-        s.p_scales[head] = make_digits<Digits>(p, kPageTokens, kBias, s.p_codes[head * Digits], kPageTokens,
-                                               s.p_offsets + head * Digits);
+        s.p_scales[head] = s.gain[head] * make_digits<Digits>(p, kPageTokens, kBias, s.p_codes[head * Digits],
+                                                              kPageTokens, s.p_offsets + head * Digits);
     }
 
     template <int Digits, int Heads>
@@ -224,7 +226,8 @@ struct HalfPage {
             MEMWALL_UNROLL
             for (int h = 0; h < Heads; ++h) {
                 float* o = job.o + (first + h) * job.value_dim + d;
-                store(o, fma(load(o), splat(s.decay[first + h]), add(even[h], odd[h])));
+                store(o, fma(add(even[h], odd[h]), splat(s.gain[first + h]),
+                             mul(load(o), splat(s.decay[first + h]))));
             }
         }
     }
@@ -256,26 +259,35 @@ inline void mask_scores(const PageRef& page, float* scores, float with) {
         if (t < page.begin || t >= page.end) scores[t] = with;
 }
 
-/// Scores of all heads become exp(score - maximum); m, l and decay follow.
+/// Scores of all heads become exp(score - the page's maximum); m, l, decay and gain follow. The page's own
+/// maximum, not the running one: what a page gives does then not depend on the pages before it, and neither
+/// do the roundings of its digits when pages go to different threads.
 MEMWALL_INLINE void soften(const AttendJob& job, const PageRef& page, AttendScratch& s) {
     const bool whole = page.begin == 0 && page.end == kPageTokens;
+    float sums[kHighestHeads];
     for (int h = 0; h < job.heads; ++h) {
         float* x = s.scores[h];
         if (!whole) mask_scores(page, x, kMinusInfinity);
-        const float most = maximum(max(max(load(x), load(x + 16)), max(load(x + 32), load(x + 48))));
+        const Floats a = load(x), b = load(x + 16), c = load(x + 32), d = load(x + 48);
+        const float most = maximum(max(max(a, b), max(c, d)));
         const float m = most > job.m[h] ? most : job.m[h];
         s.decay[h] = job.m[h] - m;
+        s.gain[h] = most - m;
         job.m[h] = m;
+        const Floats origin = splat(most);
+        const Floats pa = exp_nonpositive(sub(a, origin)), pb = exp_nonpositive(sub(b, origin));
+        const Floats pc = exp_nonpositive(sub(c, origin)), pd = exp_nonpositive(sub(d, origin));
+        store(x, pa);
+        store(x + 16, pb);
+        store(x + 32, pc);
+        store(x + 48, pd);
+        if (!whole) mask_scores(page, x, 0);
+        sums[h] = whole ? sum(add(add(pa, pb), add(pc, pd)))
+                        : sum(add(add(load(x), load(x + 16)), add(load(x + 32), load(x + 48))));
     }
     store(s.decay, exp_nonpositive(load(s.decay)));
-    for (int h = 0; h < job.heads; ++h) {
-        float* x = s.scores[h];
-        const Floats m = splat(job.m[h]);
-        for (int i = 0; i < kPageTokens; i += 16) store(x + i, exp_nonpositive(sub(load(x + i), m)));
-        if (!whole) mask_scores(page, x, 0);
-        const float l = sum(add(add(load(x), load(x + 16)), add(load(x + 32), load(x + 48))));
-        job.l[h] = __builtin_fmaf(job.l[h], s.decay[h], l);
-    }
+    store(s.gain, exp_nonpositive(load(s.gain)));
+    for (int h = 0; h < job.heads; ++h) job.l[h] = __builtin_fmaf(job.l[h], s.decay[h], sums[h] * s.gain[h]);
 }
 
 template <class Page, int Digits>
@@ -283,7 +295,7 @@ void attend_pages(const AttendJob& job) {
     constexpr int kHeads = Page::kMost / Digits;
     AttendScratch s;
     Page::template prepare<Digits>(job, s);
-    for (int h = 0; h < kHighestHeads; ++h) s.decay[h] = 0;
+    for (int h = 0; h < kHighestHeads; ++h) s.decay[h] = s.gain[h] = 0;
     for (int h = 0; h < job.heads; ++h) {
         job.m[h] = kMinusInfinity;
         job.l[h] = 0;
