@@ -191,7 +191,7 @@ int run_child(const Options& o) {
         fmt::print("{}\t{}\t{}\n", threads, "read GB/s", median(paired.reads()) / 1e9);
         fmt::print("{}\t{}\t{}\n", threads, "probe", static_cast<int>(paired.access()));
         fmt::print("{}\t{}\t{}\n", threads, "samples taken again", paired.samples_again());
-        fmt::print("{}\t{}\t{}\n", threads, "samples not clean", paired.unclean());
+        fmt::print("{}\t{}\t{}\n", threads, "samples on the CPU clock", paired.unclean());
         fmt::print("{}\t{}\t{}\n", threads, "share on huge pages",
                    static_cast<double>(set.huge_bytes()) / static_cast<double>(set.bytes()));
         std::fflush(stdout);
@@ -219,7 +219,7 @@ int run_parent(const Options& o, const std::string& command) {
     std::vector<std::string> names;
     for (const Case& c : all_cases()) names.push_back(c.name);
     for (const char* n :
-         {"read GB/s", "probe", "samples taken again", "samples not clean", "share on huge pages"})
+         {"read GB/s", "probe", "samples taken again", "samples on the CPU clock", "share on huge pages"})
         names.emplace_back(n);
     fmt::print("| {:<45} |", "case");
     for (const int t : o.threads) fmt::print(" {:<22} |", fmt::format("{} thread{}", t, t == 1 ? "" : "s"));

@@ -46,8 +46,8 @@ MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t q
                               Ints (&acc)[M]) {
     constexpr bool kSplit = M <= 2;
     Ints odd[kSplit ? M : 1];
-    if constexpr (kSplit)
-        for (auto& x : odd) x = splat(0);
+    if constexpr (kSplit) MEMWALL_UNROLL
+    for (auto& x : odd) x = splat(0);
     MEMWALL_UNROLL
     for (int l = 0; l < Lines; ++l) {
         const Line x = load_line(line + l * kLineBytes);
@@ -72,8 +72,8 @@ MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t q
             a += quad_step;
         }
     }
-    if constexpr (kSplit)
-        for (int v = 0; v < M; ++v) acc[v] = add(acc[v], odd[v]);
+    if constexpr (kSplit) MEMWALL_UNROLL
+    for (int v = 0; v < M; ++v) acc[v] = add(acc[v], odd[v]);
 }
 
 /// 254 high + low, or the one digit there is.

@@ -16,6 +16,7 @@ template <Access A>
 Line read_lines(const uint8_t* p, size_t lines) {
     constexpr int kChains = 8, kStreams = A == Access::streams ? 4 : 1;
     Line chain[kChains];
+    MEMWALL_UNROLL
     for (auto& x : chain) x = load_line(p);
     const size_t each = lines / kStreams, step = kChains / kStreams;
     for (size_t i = 0; i + step <= each; i += step) {
@@ -28,6 +29,7 @@ Line read_lines(const uint8_t* p, size_t lines) {
             chain[c] = merge(chain[c], load_line(at));
         }
     }
+    MEMWALL_UNROLL
     for (int c = 1; c < kChains; ++c) chain[0] = merge(chain[0], chain[c]);
     return chain[0];
 }
@@ -128,6 +130,7 @@ uint64_t peak_int8(uint64_t rounds) {
         for (int v = 0; v < kPeakVectors; ++v) acc[v] = dot8(acc[v], x, quads + 4 * v);
     }
     Ints all = acc[0];
+    MEMWALL_UNROLL
     for (int v = 1; v < kPeakVectors; ++v) all = add(all, acc[v]);
     store_bytes(quads, all);
     forget_memory(quads);
@@ -146,6 +149,7 @@ uint64_t peak_f32(uint64_t rounds) {
         for (int v = 0; v < kPeakVectors; ++v) acc[v] = fma(a, b, acc[v]);
     }
     Floats all = acc[0];
+    MEMWALL_UNROLL
     for (int v = 1; v < kPeakVectors; ++v) all = add(all, acc[v]);
     store(x, all);
     forget_memory(x);

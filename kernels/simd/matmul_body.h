@@ -57,7 +57,8 @@ struct Symmetric32 {
                 if constexpr (Bits == 4 || kBias8 != 0)
                     start_at_offsets<Digits>(c, acc);
                 else
-                    for (auto& x : acc) x = splat(0);
+                    MEMWALL_UNROLL
+                for (auto& x : acc) x = splat(0);
                 dot_lines<Bits, kLines, 4>(codes, c.codes, c.rows * Digits * 4, ahead, acc);
                 add_scaled<Digits>(c, acc, load_halves(p + g * 32), y);
                 next_group<Digits>(c);
@@ -114,6 +115,7 @@ struct SuperBlock256 {
                     const Ints scale = bit_or(bit_and(low, four_bits), bit_and(scale_high, two_bits));
                     const Ints min = bit_or(shift_right<4>(low), bit_and(min_high, two_bits));
                     Ints acc[kM];
+                    MEMWALL_UNROLL
                     for (auto& x : acc) x = splat(0);
                     dot_lines<4, 4, 4>(codes, c.codes, c.rows * Digits * 4, ahead, acc);
                     add_scaled<Digits>(c, acc, mul(d, to_floats(scale)), y);
@@ -139,7 +141,8 @@ struct PerRow8 {
         if constexpr (kBias8 != 0)
             start_at_offsets<Digits>(c, acc);
         else
-            for (auto& x : acc) x = splat(0);
+            MEMWALL_UNROLL
+        for (auto& x : acc) x = splat(0);
         for (int64_t b = 0; b < blocks; ++b, p += 4 * kLineBytes)
             dot_lines<8, 4, 4>(p, c.codes, c.rows * Digits * 4, ahead, acc);
         const Floats row_scale = load(job.row_scales + panel * kPanelRows);
@@ -158,6 +161,7 @@ struct Half {
     static MEMWALL_INLINE void run(const MatmulJob&, const uint8_t* p, int64_t blocks, Cursor c,
                                    const Ahead& ahead, int64_t, Floats (&y)[Rows]) {
         Floats odd[Rows];
+        MEMWALL_UNROLL
         for (auto& x : odd) x = splat(0.0f);
         for (int64_t b = 0; b < blocks; ++b, p += 2 * kLineBytes) {
             MEMWALL_UNROLL
@@ -173,6 +177,7 @@ struct Half {
                 c.values += c.rows;
             }
         }
+        MEMWALL_UNROLL
         for (int r = 0; r < Rows; ++r) y[r] = add(y[r], odd[r]);
     }
 };

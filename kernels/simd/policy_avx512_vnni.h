@@ -14,7 +14,7 @@ using Line = __m512i;               // 64 codes, or 128 nibbles
 constexpr int kBias8 = 128;         // dot8 takes bytes unsigned: the bias is still in its result
 constexpr int kMatmulVectors = 12;  // accumulators of ints; as many floats stand beside them
 constexpr int kAttendVectors = 16;  // accumulators of ints or floats, alone
-constexpr int kFloatVectors = 10;   // f16 matmul: two float accumulators each
+constexpr int kFloatVectors = 12;   // f16 matmul: two float accumulators each
 constexpr int kPeakVectors = 12;    // chains of the peak loops: latency times issue rate
 
 inline Floats load(const float* p) {
