@@ -19,6 +19,7 @@ namespace {
 struct Options {
     int processes = 3, rounds = 9, gib = 2;
     std::vector<int> threads = {1, 2};
+    std::ptrdiff_t near = prefetch().near, far = prefetch().far;
     std::string isa, only;
     bool child = false;
 };
@@ -117,6 +118,7 @@ MatmulJob job_of(const Case& c, Inputs& in, const std::uint8_t* region) {
     job.offsets = a.offsets.data();
     job.sums = a.sums.data();
     job.values = a.values.data();
+    job.prefetch = prefetch();
     job.y = in.y.data();
     job.y_stride = job.rows;
     return job;
@@ -166,6 +168,7 @@ const Kernels& chosen(const Options& o) {
 
 /// One process: lines "threads TAB case TAB median", and "read", "again", "unclean" as cases.
 int run_child(const Options& o) {
+    set_prefetch({o.near, o.far});
     const Kernels& k = chosen(o);
     const HugeBuffer set = working_set(static_cast<std::size_t>(o.gib) << 30, 1);
     std::mt19937 rng(std::random_device{}());
@@ -250,6 +253,8 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 1000));
     app.add_option("--gib", o.gib, "working set")->capture_default_str()->check(CLI::Range(1, 1024));
     app.add_option("--threads", o.threads, "thread counts")->capture_default_str()->delimiter(',');
+    app.add_option("--near", o.near, "prefetch distance into L1, bytes")->capture_default_str();
+    app.add_option("--far", o.far, "prefetch distance into L2, bytes; 0: none")->capture_default_str();
     app.add_option("--isa", o.isa, "instruction set instead of the best");
     app.add_option("--only", o.only, "cases whose name holds this text");
     app.add_flag("--child", o.child, "one process, raw medians");

@@ -301,9 +301,10 @@ void attend_pages(const AttendJob& job) {
         job.l[h] = 0;
         for (int d = 0; d < job.value_dim; d += 16) store(job.o + h * job.value_dim + d, splat(0.0f));
     }
-    // Pages may lie anywhere: the far target is the same place so many pages on that kFarBytes fit between.
+    // Pages may lie anywhere: the far target is the same place so many pages on that prefetch.far fits
+    // between.
     const auto bytes = static_cast<ptrdiff_t>(job.page_bytes);
-    const int64_t pages_ahead = (kFarBytes + bytes - 1) / bytes;
+    const int64_t pages_ahead = (job.prefetch.far + bytes - 1) / bytes;
     for (int64_t i = 0; i < job.page_count; ++i) {
         const PageRef& page = job.pages[i];
         if (page.begin >= page.end) continue;
@@ -312,6 +313,7 @@ void attend_pages(const AttendJob& job) {
         const uint8_t* far = job.pages[i + pages_ahead < last ? i + pages_ahead : last].data;
         const auto base = reinterpret_cast<uintptr_t>(page.data);
         Ahead ahead;
+        ahead.near = job.prefetch.near;
         ahead.end = base + job.page_bytes;
         ahead.jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(next) - ahead.end);
         ahead.far = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(far) - base);

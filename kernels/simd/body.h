@@ -24,12 +24,12 @@ namespace {
 struct Ahead {
     uintptr_t end = 0;
     ptrdiff_t jump = 0;
-    ptrdiff_t far = kFarBytes;
+    ptrdiff_t near = 0, far = 0;
     uintptr_t far_end = 0;
     ptrdiff_t far_jump = 0;
 
     MEMWALL_INLINE void fetch(const uint8_t* line) const {
-        uintptr_t n = reinterpret_cast<uintptr_t>(line) + kNearBytes;
+        uintptr_t n = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near);
         uintptr_t f = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(far);
         n += n >= end ? static_cast<uintptr_t>(jump) : 0;
         f += f >= far_end ? static_cast<uintptr_t>(far_jump) : 0;

@@ -1,6 +1,7 @@
 #include "kernels/simd/cpu_features.h"
 
 #include <cstdint>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -45,6 +46,12 @@ CpuFeatures cpu_features() {
     if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) f.avx_vnni = bit(a, 4);
     return f;
 }
+
+bool cpu_made_by_amd() {
+    std::uint32_t a = 0, name[3] = {};
+    if (__get_cpuid(0, &a, &name[0], &name[2], &name[1]) == 0) return false;
+    return std::memcmp(name, "AuthenticAMD", 12) == 0 || std::memcmp(name, "HygonGenuine", 12) == 0;
+}
 #elif defined(__aarch64__) && defined(__linux__)
 CpuFeatures cpu_features() {
     constexpr unsigned long kDotProduct = 1ul << 20;  // HWCAP_ASIMDDP of the kernel's asm/hwcap.h
@@ -55,6 +62,11 @@ CpuFeatures cpu_features() {
 #else
 CpuFeatures cpu_features() {
     return {};
+}
+#endif
+#if !defined(__x86_64__)
+bool cpu_made_by_amd() {
+    return false;
 }
 #endif
 

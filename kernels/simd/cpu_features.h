@@ -19,4 +19,7 @@ struct CpuFeatures {
 /// Of this machine: CPUID leaves 1 and 7 and XCR0 (Intel SDM volume 2, CPUID, XGETBV), or AT_HWCAP on Arm.
 CpuFeatures cpu_features();
 
+/// Whether CPUID names AMD or Hygon, whose cores are Zen: prefetch distances differ, instructions do not.
+bool cpu_made_by_amd();
+
 }  // namespace memwall::kernels

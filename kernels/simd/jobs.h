@@ -9,6 +9,12 @@
 
 namespace memwall::kernels {
 
+/// Two-level prefetch: bytes ahead of the line in work, near into L1, far into L2. A distance of 0 fetches
+/// the line itself, which costs a load slot and no traffic. Chosen in one place, prefetch() of kernels.h.
+struct Prefetch {
+    ptrdiff_t near = 4096, far = 32768;
+};
+
 /// y[v][16 p ... 16 p + 15] = panel p times activation vector v, for every vector and the panels of a range.
 struct MatmulJob {
     PanelFormat format;
@@ -28,7 +34,8 @@ struct MatmulJob {
     const float* values;
     int64_t first_panel, last_panel;  ///< half-open
     float* y;
-    int64_t y_stride;     ///< floats from one vector's results to the next one's
+    int64_t y_stride;  ///< floats from one vector's results to the next one's
+    Prefetch prefetch;
     const uint8_t* next;  ///< what this thread reads afterwards, for the prefetch; nullptr: the same again
 };
 
@@ -55,6 +62,7 @@ struct AttendJob {
     float scale;  ///< of the scores, 1 / sqrt(key_dim) as a rule
     const PageRef* pages;
     int64_t page_count;
+    Prefetch prefetch;
     float* o;  ///< [heads][value_dim]
     float* m;  ///< [heads]; -infinity when no token counts
     float* l;  ///< [heads]
@@ -63,16 +71,11 @@ struct AttendJob {
 /// How a bandwidth loop touches memory; the best of them is the bandwidth (KERNELS section 5).
 enum class Access : uint8_t {
     plain,        ///< one stream, ascending
-    near,         ///< with prefetch kNearBytes ahead
-    two_level,    ///< with prefetch kNearBytes and kFarBytes ahead
+    near,         ///< with prefetch 4 KiB ahead into L1
+    two_level,    ///< and 32 KiB ahead into L2
     streams,      ///< four streams
     nontemporal,  ///< copy and triad: stores that pass by the caches
 };
 inline constexpr int kAccessCount = 5;
-
-// Two-level prefetch, bytes ahead of the line in work: near into L1, far into L2. KERNELS section 2 measured
-// 4 KiB + 32 KiB as best of its grid on Emerald Rapids.
-inline constexpr ptrdiff_t kNearBytes = 4096;
-inline constexpr ptrdiff_t kFarBytes = 32768;
 
 }  // namespace memwall::kernels

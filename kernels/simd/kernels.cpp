@@ -57,6 +57,20 @@ const Kernels& best_kernels() {
     return *runnable_kernels().front();
 }
 
+namespace {
+Prefetch& distances() {
+    static Prefetch chosen = cpu_made_by_amd() ? Prefetch{4096, 0} : Prefetch{};
+    return chosen;
+}
+}  // namespace
+
+Prefetch prefetch() {
+    return distances();
+}
+void set_prefetch(Prefetch chosen) {
+    distances() = chosen;
+}
+
 void matmul(const Kernels& kernels, const Panels& p, const Activations& a, std::span<float> y,
             PanelRange range, const void* next) {
     const PanelLayout& layout = panel_layout(p.format);
@@ -89,6 +103,7 @@ void matmul(const Kernels& kernels, const Panels& p, const Activations& a, std::
     job.last_panel = range.last;
     job.y = y.data();
     job.y_stride = p.rows;
+    job.prefetch = prefetch();
     job.next = static_cast<const std::uint8_t*>(next);
     kernels.matmul(job);
 }
@@ -120,6 +135,7 @@ void attend(const Kernels& kernels, const KvPageLayout& layout, std::span<const 
     job.scale = scale;
     job.pages = pages.data();
     job.page_count = static_cast<std::int64_t>(pages.size());
+    job.prefetch = prefetch();
     for (int first = 0; first < part.heads; first += kHighestHeads) {
         job.heads = std::min(part.heads - first, kHighestHeads);
         job.q = q.data() + first * layout.key_dim;

@@ -29,6 +29,17 @@ std::vector<const Kernels*> all_kernels_for(const CpuFeatures& features);
 const Kernels& best_kernels();
 std::span<const Kernels* const> runnable_kernels();
 
+/// The distances that matmul() and attend() below use. By default those of the processor's maker:
+/// - Intel: 4 KiB and 32 KiB (KERNELS section 2, a grid on Emerald Rapids: 0.97 of read against 0.64
+/// without);
+/// - AMD: 4 KiB only. On a Zen 4 EPYC (KVM, 2026-11) W8A8 read at 0.96-1.03 of the probe with it and at
+/// 0.76-0.78
+///   with the far level too: its L2 prefetcher follows such streams by itself;
+/// - others: as Intel, unmeasured.
+/// A calibration may set better ones; not while kernels run.
+Prefetch prefetch();
+void set_prefetch(Prefetch distances);
+
 /// Half-open range of panels; {0, -1} means all.
 struct PanelRange {
     std::int64_t first = 0, last = -1;

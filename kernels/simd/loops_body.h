@@ -8,8 +8,8 @@ namespace {
 
 template <Access A>
 MEMWALL_INLINE void fetch_ahead(const uint8_t* p) {
-    if constexpr (A == Access::near || A == Access::two_level) __builtin_prefetch(p + kNearBytes, 0, 3);
-    if constexpr (A == Access::two_level) __builtin_prefetch(p + kFarBytes, 0, 2);
+    if constexpr (A == Access::near || A == Access::two_level) __builtin_prefetch(p + Prefetch{}.near, 0, 3);
+    if constexpr (A == Access::two_level) __builtin_prefetch(p + Prefetch{}.far, 0, 2);
 }
 
 template <Access A>

@@ -222,6 +222,8 @@ void multiply(const MatmulJob& job) {
     const int64_t groups = GroupsPerBlock == 0 ? 1 : job.blocks * GroupsPerBlock;
     const uint8_t* end = job.panels + static_cast<size_t>(job.last_panel) * job.panel_bytes;
     Ahead ahead;
+    ahead.near = job.prefetch.near;
+    ahead.far = job.prefetch.far;
     ahead.end = ahead.far_end = reinterpret_cast<uintptr_t>(end);
     if (job.next != nullptr)
         ahead.jump = ahead.far_jump =
