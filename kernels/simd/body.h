@@ -1,0 +1,92 @@
+// What the bodies of all kernels share. A translation unit of one instruction set names its policy, the
+// header that defines vectors of 16 lanes, in MEMWALL_POLICY: the same text, compiled once an instruction
+// set.
+#pragma once
+
+#include "kernels/simd/jobs.h"
+
+#include MEMWALL_POLICY
+
+#if defined(MEMWALL_NO_UNROLL)
+#define MEMWALL_UNROLL
+#elif defined(__clang__)
+#define MEMWALL_UNROLL _Pragma("unroll")
+#else
+#define MEMWALL_UNROLL _Pragma("GCC unroll 32")
+#endif
+#define MEMWALL_INLINE inline __attribute__((always_inline))
+
+namespace memwall::kernels {
+namespace {
+
+/// Prefetch along a stream. Beyond `end` the stream goes on `jump` bytes further: at the next matrix or page.
+/// The far target may belong to another page than the near one.
+struct Ahead {
+    uintptr_t end = 0;
+    ptrdiff_t jump = 0;
+    ptrdiff_t near = 0, far = 0;
+    uintptr_t far_end = 0;
+    ptrdiff_t far_jump = 0;
+
+    MEMWALL_INLINE void fetch(const uint8_t* line) const {
+        uintptr_t n = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near);
+        uintptr_t f = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(far);
+        n += n >= end ? static_cast<uintptr_t>(jump) : 0;
+        f += f >= far_end ? static_cast<uintptr_t>(far_jump) : 0;
+        __builtin_prefetch(reinterpret_cast<const void*>(n), 0, 3);
+        __builtin_prefetch(reinterpret_cast<const void*>(f), 0, 2);
+    }
+};
+
+/// Integers of M accumulators over `Lines` lines: acc[v] += codes x quads of vector v. The quads of the M
+/// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators are split in two
+/// chains, since one would wait for itself; integers are exact in any order.
+template <int Bits, int Lines, int VectorStep, int M>
+MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t quad_step, const Ahead& ahead,
+                              Ints (&acc)[M]) {
+    constexpr bool kSplit = M <= 2;
+    Ints odd[kSplit ? M : 1];
+    if constexpr (kSplit) MEMWALL_UNROLL
+    for (auto& x : odd) x = splat(0);
+    MEMWALL_UNROLL
+    for (int l = 0; l < Lines; ++l) {
+        const Line x = load_line(line + l * kLineBytes);
+        ahead.fetch(line + l * kLineBytes);
+        if constexpr (Bits == 4) {
+            const Line low = low_nibbles(x), high = high_nibbles(x);
+            MEMWALL_UNROLL
+            for (int v = 0; v < M; ++v) acc[v] = dot4(acc[v], low, a + v * VectorStep);
+            a += quad_step;
+            MEMWALL_UNROLL
+            for (int v = 0; v < M; ++v) {
+                Ints& to = kSplit ? odd[v % (kSplit ? M : 1)] : acc[v];
+                to = dot4(to, high, a + v * VectorStep);
+            }
+            a += quad_step;
+        } else {
+            MEMWALL_UNROLL
+            for (int v = 0; v < M; ++v) {
+                Ints& to = kSplit && l % 2 == 1 ? odd[v % (kSplit ? M : 1)] : acc[v];
+                to = dot8(to, x, a + v * VectorStep);
+            }
+            a += quad_step;
+        }
+    }
+    if constexpr (kSplit) MEMWALL_UNROLL
+    for (int v = 0; v < M; ++v) acc[v] = add(acc[v], odd[v]);
+}
+
+/// 254 high + low, or the one digit there is.
+template <int Digits, int M>
+MEMWALL_INLINE Ints combine(const Ints (&acc)[M], int row) {
+    if constexpr (Digits == 1) {
+        return acc[row];
+    } else {
+        static_assert(kDigitBase == 256 - 2);
+        const Ints high = acc[2 * row];
+        return add(sub(shift_left<8>(high), shift_left<1>(high)), acc[2 * row + 1]);
+    }
+}
+
+}  // namespace
+}  // namespace memwall::kernels

@@ -1,0 +1,73 @@
+// The kernels of this machine, chosen at run time, and the checked way to call them.
+//
+//   const Kernels& best = best_kernels();
+//   matmul(best, panels, quantize_activations(x, 1, panels.format, 1), y);            // decode
+//   matmul(best, panels, quantize_activations(x, tokens, panels.format, 1), y);       // prefill, y
+//   [tokens][rows]
+//
+// Threads take panel ranges (whole panels are independent) and, for attention, page ranges (merge_attention).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/panels/activations.h"
+#include "kernels/panels/kv_page.h"
+#include "kernels/panels/panels.h"
+#include "kernels/simd/cpu_features.h"
+#include "kernels/simd/kernel_table.h"
+
+namespace memwall::kernels {
+
+/// The table of widest vectors that `features` allow; the scalar one if nothing else.
+const Kernels& kernels_for(const CpuFeatures& features);
+/// Every table that `features` allow, best first, the scalar one last.
+std::vector<const Kernels*> all_kernels_for(const CpuFeatures& features);
+
+/// For this machine.
+const Kernels& best_kernels();
+std::span<const Kernels* const> runnable_kernels();
+
+/// The distances that matmul() and attend() below use. By default those of the processor's maker:
+/// - Intel: 4 KiB and 32 KiB (KERNELS section 2, a grid on Emerald Rapids: 0.97 of read against 0.64
+/// without);
+/// - AMD: 4 KiB only. On a Zen 4 EPYC (KVM, 2026-11) W8A8 read at 0.96-1.03 of the probe with it and at
+/// 0.76-0.78
+///   with the far level too: its L2 prefetcher follows such streams by itself;
+/// - others: as Intel, unmeasured.
+/// A calibration may set better ones; not while kernels run.
+Prefetch prefetch();
+void set_prefetch(Prefetch distances);
+
+/// Half-open range of panels; {0, -1} means all.
+struct PanelRange {
+    std::int64_t first = 0, last = -1;
+};
+
+/// y[v][row] = panels x activation v; y has m rows of `panels.rows` floats. Only rows of the range are
+/// written. `next` is what this thread reads after the range (its part of the next matrix), for the prefetch.
+/// Throws Error when formats or sizes do not match.
+void matmul(const Kernels& kernels, const Panels& panels, const Activations& activations, std::span<float> y,
+            PanelRange range = {}, const void* next = nullptr);
+
+/// Query heads that share a KV head, and what a range of pages gives for them.
+struct AttentionPart {
+    int heads = 0, value_dim = 0;
+    std::vector<float> o;  ///< [heads][value_dim]: sum of exp(score - m) value
+    std::vector<float> m;  ///< [heads]: highest score, -infinity without tokens
+    std::vector<float> l;  ///< [heads]: sum of exp(score - m)
+};
+
+/// Attention of q [heads][key_dim] over pages of one layer and KV head. `digits` (int8 and int4): 1 or 2 of
+/// query and probabilities; KERNELS section 4 has their errors. Any number of heads: tiles of kHighestHeads.
+/// Tokens outside a page's [begin, end) do not count, whatever their bytes. Throws Error when sizes do not
+/// match.
+void attend(const Kernels& kernels, const KvPageLayout& layout, std::span<const PageRef> pages,
+            std::span<const float> q, float scale, int digits, AttentionPart& part);
+
+/// Adds up parts over disjoint page ranges and divides: out [heads][value_dim]. Heads without any token get
+/// zeros.
+void merge_attention(std::span<const AttentionPart> parts, std::span<float> out);
+
+}  // namespace memwall::kernels
