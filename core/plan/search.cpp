@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
@@ -184,20 +183,13 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
     return g;
 }
 
-SearchResult search(const model::Model& model, const Deployment& deployment, const device::Device& device,
-                    const Grid& grid, OpenModel open_draft, unsigned threads) {
+PreparedGrid prepare_grid(const model::Model& model, const Deployment& deployment, const Grid& grid,
+                          OpenModel open_draft) {
     for (const auto& [key, value] : grid.kv)
         for (const auto& [option, name] : {std::pair("--kv-k", key), std::pair("--kv-v", value)})
             if (!quant::parse_kv_type(name))
                 throw Error(option, fmt::format("'{}'", name), "a KV type of `memwall runtimes NAME`");
-    SearchResult r;
-    r.grid = grid;
-    number_candidates(r);
-    std::mutex lock;
-    const auto fail = [&](const std::string& what, const Error& e) {
-        const std::lock_guard held(lock);
-        r.failures.emplace_back(what, e.what());
-    };
+    PreparedGrid g{grid, deployment, {}, {}};
 
     // Each draft is prepared once and shared by all recipes.
     std::vector<std::shared_ptr<const Prepared>> drafts(grid.drafts.size());
@@ -212,35 +204,58 @@ SearchResult search(const model::Model& model, const Deployment& deployment, con
             drafts[i] = prepare(model, d, open_draft).draft;
         } catch (const Error& e) {
             draft_failed[i] = true;
-            fail(grid.drafts[i], e);
+            g.failures.emplace_back(grid.drafts[i], e.what());
         }
     }
     Bases bases{model, deployment, {}};
-    std::vector<std::unique_ptr<Prepared>> prepared(grid.recipes.size());
-    for (std::size_t i = 0; i < grid.recipes.size(); ++i) {
+    for (const RecipeChoice& choice : grid.recipes) {
+        std::shared_ptr<const Prepared> plain;
         try {
-            prepared[i] = std::make_unique<Prepared>(bases.with(grid.recipes[i]));
+            plain = std::make_shared<const Prepared>(bases.with(choice));
         } catch (const Error& e) {
-            fail(grid.recipes[i].recipe, e);
+            g.failures.emplace_back(choice.recipe, e.what());
+        }
+        for (std::size_t i = 0; i < grid.drafts.size(); ++i) {
+            if (!plain || draft_failed[i]) {
+                g.blocks.push_back(nullptr);
+            } else if (!drafts[i]) {
+                g.blocks.push_back(plain);
+            } else {
+                Prepared with_draft = *plain;
+                with_draft.draft = drafts[i];
+                g.blocks.push_back(std::make_shared<const Prepared>(std::move(with_draft)));
+            }
         }
     }
+    return g;
+}
+
+SearchResult search(const PreparedGrid& g, const device::Device& device, OpenModel open_draft,
+                    unsigned threads) {
+    SearchResult r;
+    r.grid = g.grid;
+    r.failures = g.failures;
+    number_candidates(r);
     const std::size_t block =
-        grid.kv.size() * grid.contexts.size() * grid.sequences.size() * grid.offload.size();
+        g.grid.kv.size() * g.grid.contexts.size() * g.grid.sequences.size() * g.grid.offload.size();
     parallel_for(
-        grid.recipes.size() * grid.drafts.size(),
+        g.blocks.size(),
         [&](std::size_t i) {
-            const std::size_t recipe = i / grid.drafts.size(), draft = i % grid.drafts.size();
             Candidate* const out = r.candidates.data() + i * block;
             for (std::size_t j = 0; j < block; ++j) out[j].reason = Reason::recipe;
-            if (!prepared[recipe] || draft_failed[draft]) return;
-            Prepared p = *prepared[recipe];
-            p.draft = drafts[draft];
+            if (!g.blocks[i]) return;
+            const Prepared& p = *g.blocks[i];
             Target t = aim(p, device);
             apply_measurements(t, p, open_draft);
-            evaluate_block(grid, p, t, resolve_knobs(p, t), out);
+            evaluate_block(g.grid, p, t, resolve_knobs(p, t), out);
         },
         threads);
     return r;
+}
+
+SearchResult search(const model::Model& model, const Deployment& deployment, const device::Device& device,
+                    const Grid& grid, OpenModel open_draft, unsigned threads) {
+    return search(prepare_grid(model, deployment, grid, open_draft), device, open_draft, threads);
 }
 
 Deployment deployment_of(const Grid& grid, const Candidate& c, const Deployment& deployment) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,19 @@ struct SearchResult {
     /// Recipes and drafts that the model cannot have, with the reason; their candidates are `unsupported`.
     std::vector<std::pair<std::string, std::string>> failures;
 };
+
+/// What a grid's recipes and drafts share, made once: searching another device, or again, costs evaluations
+/// only (replays already made are found again).
+struct PreparedGrid {
+    Grid grid;
+    Deployment deployment;
+    std::vector<std::shared_ptr<const Prepared>> blocks;  ///< recipe x draft; null = the model cannot have it
+    std::vector<std::pair<std::string, std::string>> failures;
+};
+PreparedGrid prepare_grid(const model::Model& model, const Deployment& deployment, const Grid& grid,
+                          OpenModel open_draft);
+SearchResult search(const PreparedGrid& prepared, const device::Device& device, OpenModel open_draft,
+                    unsigned threads = 0);
 
 /// Evaluates the whole grid on `threads` threads (0 = all cores). The deployment gives everything that is no
 /// axis. Throws Error for a runtime or KV type that does not exist.

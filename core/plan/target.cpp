@@ -15,9 +15,6 @@ namespace {
 using device::Processor;
 using device::ProcessorKind;
 
-constexpr std::pair<std::string_view, ProcessorKind> kKinds[] = {
-    {"cpu", ProcessorKind::cpu}, {"gpu", ProcessorKind::gpu}, {"npu", ProcessorKind::npu}};
-
 bool holds(const std::vector<std::string>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
