@@ -63,6 +63,9 @@ struct WeightQuality {
     std::array<Loss, 2 * kKvClasses * kKvClasses> with_cache;
 };
 
+/// A matrix that the loss of weights counts: those of the blocks, without routers, norms and recurrent parts.
+bool is_block_linear(const model::Tensor& tensor);
+
 /// `formats` in the order of model.tensors. Throws Error only for a broken evidence file.
 WeightQuality weight_quality(const model::Model& model, std::span<const quant::Format> formats,
                              const RecipeInfo& recipe, Imatrix imatrix);

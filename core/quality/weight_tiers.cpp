@@ -11,7 +11,6 @@
 #include "core/quality/own_rows.h"
 
 namespace memwall::quality {
-namespace {
 
 bool is_block_linear(const model::Tensor& t) {
     using enum model::Role;
@@ -46,6 +45,8 @@ bool is_block_linear(const model::Tensor& t) {
             return false;
     }
 }
+
+namespace {
 
 constexpr double kNoiseFloor = 0.003;    // QUALITY a.3: below it the log error is meaningless,
 constexpr double kNoiseCeiling = 0.005;  // "below 0.5 %"
