@@ -102,7 +102,7 @@ void write_calibration(YAML::Emitter& out, const Calibration& c) {
     };
     out << YAML::BeginMap;
     for (const Text& t : kTexts)
-        if (!(c.*t.value).empty()) key(t.key) << c.*t.value;
+        if (!(c.*t.value).empty()) key(t.key) << YAML::DoubleQuoted << c.*t.value;  // a bare date is no text
     key("threads") << c.threads;
     if (c.steal != 0) key("steal") << exact_text(c.steal);
     key("results") << YAML::BeginSeq;

@@ -160,7 +160,7 @@ device::Device with_calibration(const device::Device& host, device::Device saved
             if (cpu.cores < p.cores)
                 for (OpsPerSecond* rate : {&p.fp32, &p.fp16, &p.int8, &p.int4})
                     *rate = *rate * (static_cast<double>(cpu.cores) / p.cores);
-            p.cores = cpu.cores;
+            p.cores = p.cores > 0 ? std::min(p.cores, cpu.cores) : cpu.cores;
             p.isa = cpu.isa;
             p.caches = cpu.caches;
         }

@@ -1,4 +1,4 @@
-// What /proc and /sys say about memory and processors. Private to devices/: describe_host() is the interface.
+// What /proc and /sys say about memory and processors: what describe_host() and the probes of kernels/ rest on.
 #pragma once
 
 #include <optional>

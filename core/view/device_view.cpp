@@ -45,10 +45,12 @@ std::string device_text(const device::Device& d, bool colour) {
         out += fmt::format("  {:<10} {}, usable by one process {} ({})\n", p.name,
                            p.capacity.value > 0 ? bytes_text(p.capacity) : "size unknown",
                            bytes_text(p.usable), p.usable_rule.empty() ? "no rule" : p.usable_rule);
+        const bool calibrated = p.measured_bandwidth == p.bandwidth;  // no data sheet says it
         out += fmt::format(
             "  {:<10} {}{}{}\n", "", p.memory_type.empty() ? "" : p.memory_type + " ",
-            p.bandwidth.value > 0 ? rate_text(p.bandwidth) + " peak" : "bandwidth unknown",
-            p.measured_bandwidth.value > 0
+            p.bandwidth.value > 0 ? rate_text(p.bandwidth) + (calibrated ? " measured" : " peak")
+                                  : "bandwidth unknown",
+            p.measured_bandwidth.value > 0 && !calibrated
                 ? fmt::format(", {} measured ({})", rate_text(p.measured_bandwidth), p.measured_scope)
                 : "");
     }

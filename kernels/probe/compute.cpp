@@ -20,9 +20,10 @@ SampleSet probe_peak(const char* probe, double (*loop)(std::size_t), ThreadTeam&
     std::vector<double> rate(static_cast<std::size_t>(threads));
     const auto once = [&] {
         const RunTime time = run_together(team, threads, [&](int thread) {
-            const double start = wall_seconds();
+            // A core that somebody else takes for a while issues nothing meanwhile: its own time counts.
+            const double start = thread_cpu_seconds();
             const double ops = loop(rounds);
-            rate[static_cast<std::size_t>(thread)] = ops / std::max(wall_seconds() - start, 1e-9);
+            rate[static_cast<std::size_t>(thread)] = ops / std::max(thread_cpu_seconds() - start, 1e-9);
         });
         const double sum = std::accumulate(rate.begin(), rate.end(), 0.0);
         return std::pair(Sample{sum, time.clean()}, time.wall);

@@ -7,7 +7,8 @@
 
 namespace memwall::kernels {
 
-/// Multiply-adds per second of `threads` threads together, an fma counting two; the isa that did it in `how`.
+/// Multiply-adds per second of CPU time of `threads` threads together, an fma counting two; the instruction
+/// set in `how`.
 SampleSet probe_fp32(ThreadTeam& team, int threads, const ProbeLoops& loops, double seconds);
 SampleSet probe_int8(ThreadTeam& team, int threads, const ProbeLoops& loops, double seconds);
 

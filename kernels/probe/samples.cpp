@@ -21,6 +21,14 @@ double median(const std::vector<double>& sorted) {
     return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
+/// Six digits: more than any clock here tells, and a profile that people can read. Keeps the order of values.
+double rounded(double value) {
+    if (value <= 0) return value;
+    const double unit = std::pow(10.0, std::floor(std::log10(value)) - 5);
+    return unit >= 1 ? std::round(value / unit) * unit
+                     : std::round(value * std::round(1 / unit)) / std::round(1 / unit);
+}
+
 }  // namespace
 
 RankInterval median_ranks(std::size_t n, double level) {
@@ -52,11 +60,11 @@ device::ProbeResult summarise(const SampleSet& set) {
     r.probe = set.probe;
     r.unit = set.unit;
     r.threads = set.threads;
-    r.median = median(values);
-    r.low = values[ranks.low - 1];
-    r.high = values[ranks.high - 1];
-    r.min = values.front();
-    r.max = values.back();
+    r.median = rounded(median(values));
+    r.low = rounded(values[ranks.low - 1]);
+    r.high = rounded(values[ranks.high - 1]);
+    r.min = rounded(values.front());
+    r.max = rounded(values.back());
     r.samples = static_cast<int>(values.size());
     r.steal = set.steal;
     r.how = set.how;

@@ -18,12 +18,11 @@ std::string slurp(const std::filesystem::path& path) {
 
 }  // namespace
 
-Output run_memwall(const std::string& arguments) {
+Output run_memwall(const std::string& arguments, const std::string& config_home) {
     const auto base = std::filesystem::temp_directory_path() / ("memwall-cli-" + std::to_string(::getpid()));
     const std::string out = base.string() + ".out", err = base.string() + ".err";
-    // No user catalogue and no saved calibration may leak into a test.
     const std::string line =
-        "XDG_CONFIG_HOME=/nonexistent " MEMWALL_COMMAND " " + arguments + " >" + out + " 2>" + err;
+        "XDG_CONFIG_HOME=" + config_home + " " MEMWALL_COMMAND " " + arguments + " >" + out + " 2>" + err;
     const int status = std::system(line.c_str());
     Output o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(out), slurp(err)};
     std::filesystem::remove(out);

@@ -10,7 +10,8 @@ struct Output {
     std::string out, err;
 };
 
-/// `arguments` is a shell fragment after the program's name.
-Output run_memwall(const std::string& arguments);
+/// `arguments` is a shell fragment after the program's name. No user catalogue and no saved calibration leaks
+/// into a test that does not name its own folder of them.
+Output run_memwall(const std::string& arguments, const std::string& config_home = "/nonexistent");
 
 }  // namespace memwall::test

@@ -133,7 +133,8 @@ TEST_CASE("suggested changes do make it fit", "[cli]") {
 }
 
 TEST_CASE("the largest context fits and one token more does not", "[cli]") {
-    const std::string base = "plan llama-3.1-8b --quant Q4_K_M --device rtx-4060-laptop-8gb --json --context ";
+    const std::string base =
+        "plan llama-3.1-8b --quant Q4_K_M --device rtx-4060-laptop-8gb --json --context ";
     const std::int64_t most = json_of(base + "4096")["max_context_tokens"];
     REQUIRE(most > 256);
     REQUIRE(most < 131072);

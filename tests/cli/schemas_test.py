@@ -3,6 +3,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 import yaml
@@ -27,6 +28,8 @@ RUNS = [
     ["models", "--json"], ["models", "show", "whisper-large-v3", "--json"],
     ["devices", "--json"], ["devices", "show", "iphone-16-pro", "--json"], ["devices", "show", "host", "--json"],
 ]
+profiles = tempfile.TemporaryDirectory()
+RUNS.append(["calibrate", "--seconds", "1", "--json", "--storage", profiles.name, "--output", profiles.name + "/host.yaml"])
 passed = failed = 0
 for arguments in RUNS:
     run = subprocess.run([command, *arguments], capture_output=True, text=True)
@@ -37,8 +40,9 @@ for arguments in RUNS:
         problem = "; ".join(f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in errors[:3])
     print(("FAIL " + problem + " " if problem else "ok ") + " ".join(arguments))
     passed, failed = passed + (not problem), failed + bool(problem)
-for pattern in ("core/model/catalog/*.yaml", "devices/catalog/*.yaml", "docs/examples/*.yaml"):
-    for path in sorted(top.glob(pattern)):
+for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"),
+                        (pathlib.Path(profiles.name), "host.yaml")):
+    for path in sorted(folder.glob(pattern)):
         document = yaml.safe_load(path.read_text())
         validator = schemas.get(document.get("schema"))
         problem = f"no schema file for {document.get('schema')}" if not validator else "; ".join(e.message[:200] for e in list(validator.iter_errors(document))[:2])

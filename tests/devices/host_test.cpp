@@ -213,7 +213,8 @@ TEST_CASE("the spread of assumed bandwidths is that of the catalogue", "[devices
     double sum = 0, squares = 0;
     int n = 0;
     for (const DeviceSummary& s : list_devices()) {
-        if (s.sizes.empty() || s.pool != "ram" || s.bandwidth.value <= 0) continue;
+        if (s.sizes.empty() || s.sizes.back().value < kGiB || s.pool != "ram" || s.bandwidth.value <= 0)
+            continue;
         const device::Device known = resolve_device(s.id + ":" + std::to_string(s.sizes.back().value / kGiB));
         for (const device::Processor& p : known.processors)
             if (p.efficiency_class == d.processors[0].efficiency_class && p.pool == "ram") {
