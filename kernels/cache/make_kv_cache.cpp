@@ -79,14 +79,20 @@ class PagedCache final : public KvCache {
     bool extend(SequenceId sequence, std::int64_t n) override {
         if (n < 0) return false;
         memory::PageTable& t = table(sequence);
-        if (shape_.window > 0) {
-            // The next query sees the window - 1 tokens before it.
-            const std::int64_t first = (shape_.sinks + kPageTokens - 1) / kPageTokens;
-            const std::int64_t last = (t.tokens - shape_.window + 1) / kPageTokens;
-            if (last > first) memory::drop_pages(pool_, t, first, last);
+        // What falls out of the window: the next query sees the window - 1 tokens before it. Nothing is given
+        // back before it is sure that the tokens fit, for the last query still sees one token more.
+        const std::int64_t first = (shape_.sinks + kPageTokens - 1) / kPageTokens;
+        const std::int64_t last =
+            shape_.window > 0 ? std::max(first, (t.tokens - shape_.window + 1) / kPageTokens) : first;
+        std::int64_t gained = 0;
+        for (std::int64_t b = first; b < last; ++b) {
+            const memory::PageId page = t.pages[static_cast<std::size_t>(b)];
+            gained += page != memory::kNoPage && pool_.references(page) == 1;
         }
+        if (memory::pages_to_grow(pool_, t, n) > pool_.available() + gained) return false;
+        if (last > first) memory::drop_pages(pool_, t, first, last);
         memory::PageCopy copy;
-        if (!memory::grow(pool_, t, n, copy)) return false;
+        memory::grow(pool_, t, n, copy);
         if (copy.to != memory::kNoPage) arena_.copy_block(copy.from, copy.to);
         return true;
     }
