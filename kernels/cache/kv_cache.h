@@ -91,7 +91,7 @@ class KvCache {
 
     /// Room for n tokens at the end. False, and nothing changes, when there is none.
     virtual bool extend(SequenceId sequence, std::int64_t n) = 0;
-    /// Keeps the first n tokens. Throws Error when the window of the next token was given back already.
+    /// Keeps the first n tokens. Throws Error when the window of the last of them was given back already.
     virtual void truncate(SequenceId sequence, std::int64_t n) = 0;
 
     /// Tokens first ... first + n - 1 of one layer and head. Row i of `keys` starts at keys[i x stride].

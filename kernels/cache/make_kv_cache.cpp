@@ -100,7 +100,8 @@ class PagedCache final : public KvCache {
     void truncate(SequenceId sequence, std::int64_t n) override {
         memory::PageTable& t = table(sequence);
         if (n < 0 || n > t.tokens) no_such_cut(n, t.tokens);
-        const std::int64_t seen = shape_.window > 0 ? std::max<std::int64_t>(n - shape_.window + 1, 0) : 0;
+        // The last token that stays must see its window, too.
+        const std::int64_t seen = shape_.window > 0 ? std::max<std::int64_t>(n - shape_.window, 0) : 0;
         for (std::int64_t b = seen / kPageTokens; b * kPageTokens < n; ++b)
             if (t.pages[static_cast<std::size_t>(b)] == memory::kNoPage)
                 throw Error("kv cache", "a sequence cut to " + std::to_string(n) + " tokens",
