@@ -36,6 +36,9 @@ class GgufWeights final : public WeightSource {
     QuantMatrix rows(const model::Tensor& t, std::int64_t index, std::int64_t first,
                      std::int64_t n) const override {
         const model::GgufTensor& stored = find(t);
+        if (index < 0 || index >= t.dims[2] * t.dims[3] || first < 0 || n < 0 || first > t.dims[1] - n)
+            throw Error(file_.name, "rows from " + std::to_string(first) + " of tensor '" + t.name + "'",
+                        "0 to " + std::to_string(t.dims[1]));
         const std::int64_t k = t.dims[0], all = t.elements() / std::max<std::int64_t>(k, 1);
         const auto row_bytes = static_cast<std::uint64_t>(stored.bytes / std::max<std::int64_t>(all, 1));
         const auto bytes =

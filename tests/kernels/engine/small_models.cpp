@@ -106,12 +106,15 @@ Row gated(Numbers& n, const std::string& blk, const std::string& suffix, const R
     return n.times(blk + "ffn_down" + suffix + ".weight", g, index);
 }
 
-Row experts(Numbers& n, const std::string& blk, const Row& h, const model::Experts& x, bool gelu) {
+Row experts(Numbers& n, const std::string& blk, const Row& h, const model::Experts& x, bool gelu,
+            double& margin) {
     const Row logits = n.times(blk + "ffn_gate_inp.weight", h);
     std::vector<std::size_t> order(logits.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+    const auto used = static_cast<std::size_t>(x.used);
+    if (used < order.size()) margin = std::min(margin, logits[order[used - 1]] - logits[order[used]]);
     double all = 0, chosen = 0;
     for (const double l : logits) all += std::exp(l);
     for (std::int64_t i = 0; i < x.used; ++i)
@@ -124,6 +127,22 @@ Row experts(Numbers& n, const std::string& blk, const Row& h, const model::Exper
         for (std::size_t d = 0; d < y.size(); ++d) y[d] += weight * part[d];
     }
     return y;
+}
+
+/// What a page keeps of a token.
+void round_as_cached(const KvKind& kind, const model::Attention& a, Row& keys, Row& values) {
+    const KvPageLayout layout =
+        kv_page_layout(kind.format, static_cast<int>(a.key_dim), static_cast<int>(a.value_dim));
+    std::vector<std::byte> page(layout.bytes());
+    for (std::int64_t head = 0; head < a.kv_heads; ++head) {
+        const auto from = static_cast<std::ptrdiff_t>(head * a.key_dim);
+        std::vector<float> k(keys.begin() + from, keys.begin() + from + a.key_dim),
+            v(values.begin() + from, values.begin() + from + a.value_dim);
+        store_token(layout, page.data(), 0, k, v);
+        load_token(layout, page.data(), 0, k, v);
+        std::copy(k.begin(), k.end(), keys.begin() + from);
+        std::copy(v.begin(), v.end(), values.begin() + from);
+    }
 }
 
 }  // namespace
@@ -171,9 +190,9 @@ model::Model windowed_like(std::int64_t window) {
     return m;
 }
 
-std::vector<std::vector<double>> reference_logits(const model::Model& m, const EngineSettings&,
-                                                  const WeightSource& source,
-                                                  const std::vector<std::int32_t>& tokens) {
+Reference reference_logits(const model::Model& m, const EngineSettings& s, const WeightSource& source,
+                           const std::vector<std::int32_t>& tokens, bool exact_cache) {
+    Reference reference;
     Numbers n(m, source);
     const bool gemma = m.architecture == "gemma3", neighbours = m.architecture == "llama";
     const double epsilon = source.epsilon() > 0 ? source.epsilon() : 1e-5;
@@ -209,6 +228,7 @@ std::vector<std::vector<double>> reference_logits(const model::Model& m, const E
                 turned_k.insert(turned_k.end(), one.begin(), one.end());
             }
             ks.push_back(turned_k);
+            if (!exact_cache) round_as_cached(s.kv, a, ks.back(), vs.back());
             Row attended;
             for (std::int64_t head = 0; head < a.heads; ++head) {
                 const Row one = head_of(q, head, "attn_q_norm.weight", i);
@@ -219,9 +239,9 @@ std::vector<std::vector<double>> reference_logits(const model::Model& m, const E
                 Row p;
                 double sum = 0;
                 for (std::size_t j = from; j <= i; ++j) {
-                    double s = 0;
-                    for (std::size_t d = 0; d < dim; ++d) s += one[d] * ks[j][kv + d];
-                    p.push_back(std::exp(s / std::sqrt(static_cast<double>(dim))));
+                    double score = 0;
+                    for (std::size_t d = 0; d < dim; ++d) score += one[d] * ks[j][kv + d];
+                    p.push_back(std::exp(score / std::sqrt(static_cast<double>(dim))));
                     sum += p.back();
                 }
                 Row out(dim);
@@ -234,18 +254,17 @@ std::vector<std::vector<double>> reference_logits(const model::Model& m, const E
                 y = normed(y, n.vector(blk + "post_attention_norm.weight"), epsilon);
             add(xs[i], y);
             const Row f = normed(xs[i], n.vector(blk + "ffn_norm.weight"), epsilon);
-            y = m.layers[l].experts ? experts(n, blk, f, *m.layers[l].experts, gemma)
+            y = m.layers[l].experts ? experts(n, blk, f, *m.layers[l].experts, gemma, reference.margin)
                                     : gated(n, blk, "", f, gemma, 0);
             if (n.has(blk + "post_ffw_norm.weight"))
                 y = normed(y, n.vector(blk + "post_ffw_norm.weight"), epsilon);
             add(xs[i], y);
         }
     }
-    std::vector<Row> logits;
     for (const Row& x : xs)
-        logits.push_back(n.times(n.has("output.weight") ? "output.weight" : "token_embd.weight",
-                                 normed(x, n.vector("output_norm.weight"), epsilon)));
-    return logits;
+        reference.logits.push_back(n.times(n.has("output.weight") ? "output.weight" : "token_embd.weight",
+                                           normed(x, n.vector("output_norm.weight"), epsilon)));
+    return reference;
 }
 
 double relative_error(std::span<const float> a, const std::vector<double>& b) {

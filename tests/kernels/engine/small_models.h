@@ -18,11 +18,17 @@ model::Model moe_like();
 /// Gemma-3-like: two windowed layers, one that sees everything; four norms, GELU, one KV head.
 model::Model windowed_like(std::int64_t window = 40);
 
-/// Logits of every token of a sequence, [token][vocabulary], in double precision with the weights as the
-/// source gives them. Written apart from the engine and as plainly as the formulas are.
-std::vector<std::vector<double>> reference_logits(const model::Model& model, const EngineSettings& settings,
-                                                  const WeightSource& source,
-                                                  const std::vector<std::int32_t>& tokens);
+struct Reference {
+    std::vector<std::vector<double>> logits;  ///< [token][vocabulary]
+    /// Smallest distance, over all tokens and layers, of a router logit that made an expert chosen from one
+    /// that did not. A rounding larger than that may choose another expert, and all bets are off.
+    double margin = 1e9;
+};
+/// In double precision with the weights as the source gives them, keys and values rounded as the cache's
+/// pages do unless `exact_cache`. Written apart from the engine and as plainly as the formulas are.
+Reference reference_logits(const model::Model& model, const EngineSettings& settings,
+                           const WeightSource& source, const std::vector<std::int32_t>& tokens,
+                           bool exact_cache = false);
 
 /// max |a - b| / max |b|.
 double relative_error(std::span<const float> a, const std::vector<double>& b);
