@@ -1,0 +1,344 @@
+#include "kernels/verify.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/model/open_model.h"
+#include "kernels/engine/engine.h"
+#include "kernels/probe/bandwidth.h"
+#include "kernels/probe/choose_loops.h"
+#include "kernels/probe/steal.h"
+#include "kernels/verify_predict.h"
+#include "kernels/verify_rates.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+namespace memwall::kernels {
+namespace {
+
+// The targets of issue 4: what a prediction claims of itself.
+constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02, kDrift = 0.05;
+constexpr std::int64_t kChunk = 96, kSteps = 4;
+
+/// Resident bytes of this process, from smaps_rollup, else statm.
+double resident_bytes() {
+#if defined(__GLIBC__)
+    malloc_trim(0);  // what is freed but kept would count
+#endif
+    std::ifstream rollup("/proc/self/smaps_rollup");
+    for (std::string word; rollup >> word;)
+        if (double kib = 0; word == "Rss:" && rollup >> kib) return kib * 1024;
+    std::ifstream statm("/proc/self/statm");
+    double size = 0, resident = 0;
+    statm >> size >> resident;
+    return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+class Verifier {
+  public:
+    Verifier(const VerifyOptions& options, const Progress& progress)
+        : options_(options), progress_(progress), team_(options.threads) {}
+
+    VerifyRun run() {
+        check();
+        const std::vector<Subject> subjects = subjects_of();
+        const CpuTicks before = read_cpu_ticks();
+        run_.isa = best_kernels().isa;
+        run_.threads = team_.threads();
+        set_ = make_working_set(std::size_t{256} << 20, team_);
+        run_.pages = set_.huge ? "huge" : "small";
+        const double first = read_probe("read bandwidth", 1.0);
+        parts_ = 1 + static_cast<double>(subjects.size() * (1 + options_.kv.size()));
+        Stopwatch watch(team_.threads(), std::max(5, options_.runs), run_.sets);
+        for (const Subject& subject : subjects) verify_model(subject, watch);
+        finish(first);
+        run_.steal = steal_between(before, read_cpu_ticks());
+        if (progress_) progress_("done", 1);
+        return std::move(run_);
+    }
+
+  private:
+    struct Subject {
+        model::Model model;
+        std::string path;  ///< of a GGUF file; empty = synthetic weights
+    };
+
+    void check() const {
+        if (options_.runs < 1 || options_.runs > 1000)
+            throw Error("--runs", fmt::format("{}", options_.runs), "1 to 1000");
+        for (const std::int64_t c : options_.contexts)
+            if (c < 1 || c > 1 << 20) throw Error("--contexts", fmt::format("{}", c), "1 to 2^20 tokens");
+        if (options_.contexts.empty() || options_.kv.empty())
+            throw Error("verify", "no context or cache type", "at least one of each");
+        for (const std::string& kv : options_.kv) find_kv_kind(kv);
+    }
+
+    std::vector<Subject> subjects_of() const {
+        std::vector<Subject> all;
+        const std::vector<model::Model> own = verify_models();
+        if (options_.models.empty())
+            for (const model::Model& m : own) all.push_back({m, ""});
+        for (const std::string& name : options_.models) {
+            const auto known =
+                std::find_if(own.begin(), own.end(), [&](const model::Model& m) { return m.id == name; });
+            if (known != own.end()) {
+                all.push_back({*known, ""});
+                continue;
+            }
+            model::OpenedModel opened = model::open_model(name);
+            if (opened.model.tensors.empty()) generate_tensors(opened.model);
+            all.push_back({opened.model, opened.kind == "gguf" ? opened.path : ""});
+        }
+        for (const Subject& s : all) decoder_of(s.model, settings(s, options_.kv.front()));
+        return all;
+    }
+
+    EngineSettings settings(const Subject&, const std::string& kv) const {
+        EngineSettings s;
+        s.kv = find_kv_kind(kv);
+        s.chunk = kChunk;
+        s.context = *std::max_element(options_.contexts.begin(), options_.contexts.end()) +
+                    kSteps * (3 * options_.runs + 2);
+        return s;
+    }
+
+    void tell(const std::string& what) {
+        if (progress_) progress_(what, std::min(0.99, done_++ / parts_));
+    }
+
+    double read_probe(const std::string& what, double seconds) {
+        tell(what);
+        std::vector<SampleSet> sets = probe_read(set_, team_, team_.threads(), probe_loops(), seconds);
+        const SampleSet& best = best_of(sets);
+        const double median = summarise(best).median;
+        run_.sets.push_back(best);
+        run_.read_low = run_.read_low == 0 ? median : std::min(run_.read_low, median);
+        run_.read_high = std::max(run_.read_high, median);
+        return median;
+    }
+
+    VerifyItem item(const Subject& s, const std::string& what, const std::string& kv,
+                    const std::string& unit) const {
+        VerifyItem i;
+        i.model = s.model.id;
+        i.what = what;
+        i.kv = kv;
+        i.unit = unit;
+        return i;
+    }
+    static void count(VerifyItem& i, double value) {
+        i.achieved.median = i.achieved.low = i.achieved.high = i.achieved.min = i.achieved.max = value;
+        i.achieved.samples = 1;
+        i.achieved.unit = i.unit;
+    }
+    static void expect(VerifyItem& i, double predicted, double tolerance) {
+        i.predicted = predicted;
+        i.low = predicted * (1 - tolerance);
+        i.high = predicted * (1 + tolerance);
+    }
+
+    /// Samples until `runs` are clean, or three times as many were taken.
+    template <class Sample>
+    device::ProbeResult timed(const std::string& name, Sample sample) {
+        SampleSet set{name, "s", "", team_.threads(), 0, {}};
+        sample();
+        for (int clean = 0, taken = 0; clean < options_.runs && taken < 3 * options_.runs; ++taken) {
+            set.samples.push_back(sample());
+            clean += set.samples.back().clean;
+            ++run_.samples;
+            run_.disturbed += !set.samples.back().clean;
+        }
+        run_.sets.push_back(set);
+        // Too few clean samples for summarise() to set the others aside: keep the clean ones if all runs are.
+        SampleSet good = set;
+        std::erase_if(good.samples, [](const Sample_& s) { return !s.clean; });
+        const bool enough = static_cast<int>(good.samples.size()) >= options_.runs;
+        if (!enough) disturbed_ = true;
+        return summarise(enough ? good : set);
+    }
+    using Sample_ = kernels::Sample;
+
+    void verify_model(const Subject& subject, Stopwatch& watch) {
+        HostRates rates;
+        bool rated = false;
+        for (const std::string& kv : options_.kv) {
+            const EngineSettings s = settings(subject, kv);
+            const auto source =
+                subject.path.empty() ? synthetic_weights(s, 1, 8) : gguf_weights(subject.path);
+            const EngineBytes predicted = engine_bytes(subject.model, s, *source, team_.threads());
+            Decoder decoder = decoder_of(subject.model, s);
+            const RatesRequest request{decoder, subject.model, *source, s, predicted.weights.value};
+            tell(subject.model.id + ", " + kv + ": kernels");
+            if (!rated) {
+                measure_barrier(team_, watch, rates);
+                measure_matmul(request, team_, watch, rates);
+            }
+            measure_elements(request, team_, watch, rates);
+            measure_pages(request, team_, watch, rates);
+            if (!rated) report_kernels(subject, rates);
+            rated = true;
+            tell(subject.model.id + ", " + kv + ": engine");
+            verify_engine(subject, s, *source, predicted, request, rates);
+        }
+        read_probe("read bandwidth", 0.5);
+    }
+
+    void report_kernels(const Subject& subject, const HostRates& rates) {
+        for (const auto& [key, rate] : rates.matmul) {
+            VerifyItem i = item(
+                subject, fmt::format("{} rows of {}", panel_layout(key.first).name, key.second), "", "B/s");
+            count(i, 1 / rate.decode);
+            run_.items.push_back(i);
+        }
+    }
+
+    void verify_engine(const Subject& subject, const EngineSettings& s, const WeightSource& source,
+                       const EngineBytes& predicted, const RatesRequest& request, const HostRates& rates) {
+        const double empty = resident_bytes();
+        Engine engine(subject.model, s, source, team_);
+        const auto bytes = [&](const char* what, Bytes expected, Bytes found) {
+            VerifyItem i = item(subject, what, std::string(s.kv.name), "B");
+            expect(i, expected.as_double(), 0);
+            count(i, found.as_double());
+            run_.items.push_back(i);
+        };
+        bytes("allocated weights", predicted.weights, engine.allocated().weights);
+        bytes("allocated cache", predicted.kv_cache, engine.allocated().kv_cache);
+        bytes("allocated activations", predicted.activations, engine.allocated().activations);
+        std::vector<std::int32_t> tokens(static_cast<std::size_t>(s.context));
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            tokens[i] = static_cast<std::int32_t>((i * 7919 + 13) %
+                                                  static_cast<std::size_t>(engine.decoder().vocabulary));
+        {
+            const SequenceId full = engine.add_sequence();
+            engine.forward(full, std::span(tokens).first(std::min<std::size_t>(tokens.size(), kChunk)));
+            engine.fill(full, s.context - engine.tokens(full));
+            engine.remove_sequence(full);
+            VerifyItem i = item(subject, "resident", std::string(s.kv.name), "B");
+            expect(i, predicted.total().as_double(), kResident);
+            count(i, resident_bytes() - empty);
+            run_.items.push_back(i);
+        }
+        for (const std::int64_t context : options_.contexts) {
+            decode_item(subject, engine, request, rates, context);
+            prefill_item(subject, engine, request, rates, context, tokens);
+        }
+    }
+
+    void decode_item(const Subject& subject, Engine& engine, const RatesRequest& request,
+                     const HostRates& rates, std::int64_t context) {
+        const std::string kv(engine.settings().kv.name);
+        const SequenceId id = engine.add_sequence();
+        engine.fill(id, context);
+        std::int32_t token = 1;
+        const device::ProbeResult seconds =
+            timed(fmt::format("{}, {}: decode at {}", subject.model.id, kv, context), [&] {
+                const double start = wall_seconds();
+                double share = 1;
+                for (std::int64_t i = 0; i < kSteps; ++i) {
+                    const auto logits = engine.forward(id, {&token, 1});
+                    token = static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
+                                                      logits.begin());
+                    share = std::min(share, engine.cpu_share());
+                }
+                return Sample_{(wall_seconds() - start) / kSteps, share >= RunTime::kCleanShare};
+            });
+        const std::int64_t middle = (context + engine.tokens(id)) / 2;
+        engine.remove_sequence(id);
+        VerifyItem i = item(subject, "decode", kv, "tokens/s");
+        i.context = context;
+        i.timed = true;
+        expect(i, 1 / predict_decode(request, rates, team_.threads(), middle).seconds, kDecode);
+        i.achieved = seconds;  // rates are reciprocal: ends change places
+        i.achieved.unit = i.unit;
+        i.achieved.median = 1 / seconds.median;
+        i.achieved.low = 1 / seconds.high;
+        i.achieved.high = 1 / seconds.low;
+        i.achieved.min = 1 / seconds.max;
+        i.achieved.max = 1 / seconds.min;
+        run_.items.push_back(i);
+    }
+
+    void prefill_item(const Subject& subject, Engine& engine, const RatesRequest& request,
+                      const HostRates& rates, std::int64_t context, const std::vector<std::int32_t>& tokens) {
+        const std::string kv(engine.settings().kv.name);
+        VerifyItem i = item(subject, "first token", kv, "s");
+        i.context = context;
+        i.timed = true;
+        expect(i, predict_prefill(request, rates, team_.threads(), context), kFirstToken);
+        i.achieved = timed(fmt::format("{}, {}: prompt of {}", subject.model.id, kv, context), [&] {
+            const SequenceId id = engine.add_sequence();
+            const double start = wall_seconds();
+            engine.forward(id, std::span(tokens).first(static_cast<std::size_t>(context)));
+            const Sample_ sample{wall_seconds() - start, engine.cpu_share() >= RunTime::kCleanShare};
+            engine.remove_sequence(id);
+            return sample;
+        });
+        run_.items.push_back(i);
+    }
+
+    void finish(double first) {
+        VerifyItem i;
+        i.what = "read bandwidth";
+        i.unit = "B/s";
+        i.timed = true;
+        expect(i, first, kDrift);
+        i.achieved = summarise(run_.sets.back());
+        run_.items.insert(run_.items.begin(), i);
+        run_.quiet = !disturbed_ && run_.read_high <= run_.read_low * (1 + kDrift);
+        for (VerifyItem& each : run_.items) each.verdict = judge(each, run_.quiet);
+    }
+
+    const VerifyOptions& options_;
+    const Progress& progress_;
+    ThreadTeam team_;
+    WorkingSet set_;
+    VerifyRun run_;
+    bool disturbed_ = false;
+    double done_ = 0, parts_ = 1;
+};
+
+}  // namespace
+
+std::string verdict_name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::holds:
+            return "holds";
+        case Verdict::missed:
+            return "missed";
+        case Verdict::inconclusive:
+            return "inconclusive";
+        case Verdict::measured:
+            return "measured";
+    }
+    return "";
+}
+
+Verdict judge(const VerifyItem& i, bool quiet) {
+    if (i.predicted == 0) return Verdict::measured;
+    if (i.timed && !quiet) return Verdict::inconclusive;
+    if (i.achieved.median >= i.low && i.achieved.median <= i.high) return Verdict::holds;
+    return i.achieved.high < i.low || i.achieved.low > i.high ? Verdict::missed : Verdict::inconclusive;
+}
+
+int VerifyRun::exit_status() const {
+    const auto any = [&](Verdict v) {
+        return std::any_of(items.begin(), items.end(), [&](const VerifyItem& i) { return i.verdict == v; });
+    };
+    return any(Verdict::missed) ? 1 : any(Verdict::inconclusive) ? 3 : 0;
+}
+
+VerifyRun verify(const VerifyOptions& options, const Progress& progress) {
+    return Verifier(options, progress).run();
+}
+
+}  // namespace memwall::kernels

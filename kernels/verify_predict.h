@@ -1,0 +1,28 @@
+// How long the engine should take: the sum over its operations of what each costs on this host.
+//
+//   matrix product   bytes of panels x seconds a byte; one row: bandwidth-bound, many: compute-bound
+//   attention        fixed + pages x seconds a page
+//   between them     elements x seconds, on one thread when there is one token, else shared
+//   barriers         as many as layer.cpp has
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/model.h"
+#include "kernels/engine/decoder.h"
+#include "kernels/engine/weight_source.h"
+#include "kernels/verify_rates.h"
+
+namespace memwall::kernels {
+
+/// Bytes one decoded token reads at a position, weights and cache, and what it takes.
+struct DecodePrediction {
+    double seconds = 0, weight_bytes = 0, kv_bytes = 0;
+};
+DecodePrediction predict_decode(const RatesRequest& request, const HostRates& rates, int threads,
+                                std::int64_t position);
+
+/// A prompt of n tokens in chunks, to the logits of its last token.
+double predict_prefill(const RatesRequest& request, const HostRates& rates, int threads, std::int64_t n);
+
+}  // namespace memwall::kernels
