@@ -18,28 +18,40 @@ double nice_step(double span, int most) {
     return 10 * power;
 }
 
-/// Ticks; the axis is widened to the first and last of a linear one.
-std::vector<double> ticks_of(Axis& a, int most) {
+std::vector<double> multiples(double low, double high, double step) {
+    std::vector<double> all;
+    for (double v = std::ceil(low / step - 1e-9) * step; v <= high + step * 1e-9; v += step)
+        all.push_back(std::abs(v) < step / 1e6 ? 0 : v);
+    return all;
+}
+
+/// 1, 2 and 5 of every decade, fewer or more of them so that at most `most` or at least two are shown.
+std::vector<double> logarithmic_ticks(const Axis& a, int most) {
+    const double decades = std::log10(a.high / a.low);
     std::vector<double> ticks;
-    if (a.logarithmic) {
-        // All of 1, 2, 5 in every decade, or only powers of ten (of a thousand) where those are too many.
-        const double decades = std::log10(a.high / a.low);
-        const double first = std::floor(std::log10(a.low));
-        const int stride = decades > most ? 3 : 1;
-        for (double e = first; e <= std::ceil(std::log10(a.high)); e += stride)
-            for (const double f : {1.0, 2.0, 5.0}) {
-                if (f > 1 && decades * 3 > most) continue;
-                const double v = f * std::pow(10, e);
-                if (v >= a.low * 0.999 && v <= a.high * 1.001) ticks.push_back(v);
-            }
-        return ticks;
+    if (decades < 0.7) return multiples(a.low, a.high, nice_step(a.high - a.low, most));
+    const int stride = decades > most ? 3 : 1;
+    for (double e = std::floor(std::log10(a.low)); e <= std::ceil(std::log10(a.high)); e += stride)
+        for (const double f : {1.0, 2.0, 5.0}) {
+            const double v = f * std::pow(10, e);
+            if ((f == 1 || decades * 3 <= most) && v >= a.low * 0.999 && v <= a.high * 1.001)
+                ticks.push_back(v);
+        }
+    return ticks;
+}
+
+/// Ticks; a plain axis is widened to the first and last of them.
+std::vector<double> ticks_of(Axis& a, int most) {
+    if (a.logarithmic) return logarithmic_ticks(a, most);
+    if (a.binary) {
+        double step = 1;
+        while ((a.high - a.low) / step > most) step *= 2;
+        return multiples(a.low, a.high, step);
     }
     const double step = nice_step(a.high - a.low, most);
     a.low = std::floor(a.low / step + 1e-9) * step;
     a.high = std::ceil(a.high / step - 1e-9) * step;
-    for (double v = a.low; v <= a.high + step / 2; v += step)
-        ticks.push_back(std::abs(v) < step / 1e6 ? 0 : v);
-    return ticks;
+    return multiples(a.low, a.high, step);
 }
 
 /// A range that can be drawn, whatever the data.
@@ -67,7 +79,7 @@ std::string tick_number(double v) {
 Chart::Chart(std::string title, std::string description, Axis x, Axis y, double width, double height)
     : x_(std::move(x)),
       y_(std::move(y)),
-      left_(52),
+      left_(58),
       right_(width - 16),
       top_(14),
       bottom_(height - 44),
@@ -85,7 +97,7 @@ Chart::Chart(std::string title, std::string description, Axis x, Axis y, double 
     }
     canvas_.line({{left_, bottom_}, {right_, bottom_}}, "axis");
     canvas_.text((left_ + right_) / 2, height - 8, x_.label, Anchor::middle, "name");
-    canvas_.upward_text(13, (top_ + bottom_) / 2, y_.label, "name");
+    canvas_.upward_text(12, (top_ + bottom_) / 2, y_.label, "name");
     canvas_.occupy(0, bottom_, width, height - bottom_);
     canvas_.occupy(0, 0, left_ - 2, height);
 }
@@ -113,6 +125,7 @@ void Chart::line(const std::vector<Place>& places, std::string_view style) {
     Canvas::Points points;
     for (const Place& p : places) points.emplace_back(px(p.x), py(p.y));
     canvas_.line(points, style);
+    canvas_.occupy(points);
 }
 
 void Chart::level(double y, std::string_view style, std::string_view label) {
@@ -120,6 +133,7 @@ void Chart::level(double y, std::string_view style, std::string_view label) {
     canvas_.text(right_ - 2, py(y) - 5, label, Anchor::end, "strong");
     const double width = 7 * static_cast<double>(label.size());
     canvas_.occupy(right_ - width, py(y) - 17, width, 18);
+    canvas_.occupy(left_, py(y) - 2, right_ - left_, 4);
 }
 
 void Chart::dot(Place at, double radius, std::string_view style, std::string_view hover) {

@@ -12,6 +12,7 @@ struct Axis {
     std::string label;
     double low = 0, high = 1;  ///< of the data; ticks may widen them
     bool logarithmic = false;  ///< low must be above 0
+    bool binary = false;       ///< ticks at multiples of powers of two, ends as given
     std::string (*tick_text)(double) = nullptr;
 };
 
@@ -27,10 +28,11 @@ struct Spread {
 
 class Chart {
   public:
-    Chart(std::string title, std::string description, Axis x, Axis y, double width = 520,
-          double height = 330);
+    Chart(std::string title, std::string description, Axis x, Axis y, double width = 460,
+          double height = 310);
 
     void band(const std::vector<Spread>& spreads, std::string_view style);
+    /// Labels keep off it.
     void line(const std::vector<Place>& places, std::string_view style);
     /// Across the whole width, with its label above the right end.
     void level(double y, std::string_view style, std::string_view label);

@@ -18,6 +18,8 @@ std::string item_key(std::size_t i) {
 }
 
 std::string in_words(std::string name) {
+    if (name == "kv_cache") return "KV cache";
+    if (name == "repacked") return "repacked copies";
     std::replace(name.begin(), name.end(), '_', ' ');
     return name;
 }

@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/size_text.h"
-#include "core/plan/auto_placement.h"
 #include "core/view/decision_view.h"
 #include "core/view/quantity_text.h"
 
@@ -156,8 +155,7 @@ void add_curves(Report& r, const devices::Planned& p) {
         k.prompt = std::min(k.prompt, k.context);
         k.cached_prompt = std::min(k.cached_prompt, k.prompt - 1);
         if (!r.curve.empty() && static_cast<double>(k.context) <= r.curve.back().context) continue;
-        const plan::Plan at =
-            plan::evaluate(p.prepared, plan::place_automatically(p.prepared, p.target, k), p.target);
+        const plan::Plan at = plan::evaluate(p.prepared, k, p.target);
         const plan::PoolUse& pool = at.memory.pools[p.plan.memory.deciding_pool];
         std::array<double, plan::kItems> items{};
         for (std::size_t n = 0; n < plan::kItems; ++n) items[n] = pool.items[n].central.as_double();

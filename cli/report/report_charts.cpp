@@ -112,39 +112,35 @@ double loss_of(const Found& f) {
                : 0;
 }
 
-const Axis kMemoryAxis{"memory, GiB", 0, 1, false, nullptr};
-const Axis kJobAxis{"job time, seconds", 1, 2, true, nullptr};
-const Axis kLossAxis{"tokens that differ, %", 1, 2, true, nullptr};
+const Axis kMemoryAxis{"memory, GiB", 0, 1, false, false, nullptr};
+const Axis kJobAxis{"job time, seconds", 1, 2, true, false, nullptr};
+const Axis kLossAxis{"tokens that differ, %", 1, 2, true, false, nullptr};
 
 }  // namespace
 
 std::string pool_chart(const PoolBar& pool) {
-    constexpr double kWidth = 1000, kTop = 26, kHeight = 34;
-    const double most = std::max({pool.needed.high.as_double(), pool.budget, 1.0}) * 1.04;
+    constexpr double kWidth = 1000, kHeight = 40, kEdge = 6;
+    const double most = std::max({pool.needed.high.as_double(), pool.budget, 1.0}) * 1.02;
     const auto x = [&](double bytes) { return bytes / most * kWidth; };
-    Canvas canvas(kWidth, kTop + kHeight + 22, "Memory of " + pool.name,
+    Canvas canvas(kWidth, kHeight, "Memory of " + pool.name,
                   fmt::format("needs {} of {}", view::text(pool.needed), bytes_words(pool.budget)));
     double at = 0;
     for (std::size_t i = 0; i < kParts; ++i) {
         if (pool.parts[i] <= 0) continue;
-        const double width = x(pool.parts[i]);
-        canvas.rectangle(x(at), kTop, std::max(width - 1, 0.5), kHeight,
+        canvas.rectangle(x(at), kEdge, std::max(x(pool.parts[i]) - 1, 0.5), kHeight - 2 * kEdge,
                          fmt::format("fill-{}", kPartWords[i].style),
                          fmt::format("{}: {}", kPartWords[i].name, bytes_words(pool.parts[i])));
         at += pool.parts[i];
     }
     if (!pool.needed.is_exact())
-        canvas.rectangle(x(pool.needed.low.as_double()), kTop - 4,
-                         x(pool.needed.high.as_double() - pool.needed.low.as_double()), kHeight + 8,
+        canvas.rectangle(x(pool.needed.low.as_double()), kEdge / 2,
+                         x(pool.needed.high.as_double() - pool.needed.low.as_double()), kHeight - kEdge,
                          "uncertain", "uncertain: " + view::range_text(pool.needed));
-    if (pool.budget > 0) {
-        canvas.line({{x(pool.budget), kTop - 8}, {x(pool.budget), kTop + kHeight + 8}}, "budget");
-        canvas.text(x(pool.budget), kTop - 12, fmt::format("budget {}", bytes_words(pool.budget)),
-                    Anchor::end, "wide strong");
-    }
-    canvas.text(0, kTop - 12, fmt::format("{}: needs {}", pool.name, view::text(pool.needed)), Anchor::start,
-                "wide");
-    return canvas.svg();
+    if (pool.budget > 0) canvas.line({{x(pool.budget), 0}, {x(pool.budget), kHeight}}, "budget");
+    const std::string budget = pool.budget > 0 ? "budget " + bytes_words(pool.budget) : "no limit known";
+    return fmt::format("<div class=\"bar-words\"><span>{}: needs {}</span><b>{}</b></div>",
+                       escaped(pool.name), escaped(view::text(pool.needed)), escaped(budget)) +
+           canvas.svg("bar");
 }
 
 std::string memory_chart(const Report& r) {
@@ -156,8 +152,8 @@ std::string memory_chart(const Report& r) {
                 r.max_context > 0
                     ? fmt::format("the largest context that fits is {} tokens", count_text(r.max_context))
                     : "",
-                {"context, tokens a sequence", 0, last, false, context_tick},
-                {"needed, GiB", 0, std::max(most, r.context_budget * 1.06) / kGiB, false, nullptr});
+                {"context, tokens a sequence", 0, last, false, true, context_tick},
+                {"needed, GiB", 0, std::max(most, r.context_budget * 1.06) / kGiB, false, false, nullptr});
     if (!r.curve_from_search)
         for (std::size_t i = 0; i < kParts; ++i) {
             std::vector<Spread> area;
@@ -203,8 +199,8 @@ std::string speed_chart(const Report& r) {
         }
     if (line.size() < 2) return "";
     Chart chart("Speed against context", "decode rate with its 90 % band",
-                {"context, tokens a sequence", 0, line.back().x, false, context_tick},
-                {"tokens/s", 0, std::max(most, r.limits.min_decode * 1.1), false, nullptr});
+                {"context, tokens a sequence", 0, line.back().x, false, true, context_tick},
+                {"tokens/s", 0, std::max(most, r.limits.min_decode * 1.1), false, false, nullptr});
     chart.band(band, "band");
     chart.line(line, "rate");
     if (r.limits.min_decode > 0)
@@ -234,8 +230,8 @@ std::string roofline_chart(const Report& r) {
     }
     const auto giga = [](double x) { return x / 1e9; };
     if (f.peak > 0) right = std::max(right, f.peak / f.bandwidth * 2);
-    Axis x{"operations a byte", left / 2, right * 2, true, nullptr};
-    Axis y{"G operations/s", giga(low) / 3, giga(high) * 2, true, nullptr};
+    Axis x{"operations a byte", left / 2, right * 2, true, false, nullptr};
+    Axis y{"G operations/s", giga(low) / 3, giga(high) * 2, true, false, nullptr};
     Chart chart("Roofline", "operators of decode and prefill below the machine's roofs", x, y);
     const auto roof = [&](double bandwidth, double peak, const char* style) {
         if (bandwidth <= 0) return;
@@ -264,7 +260,7 @@ std::string roofline_chart(const Report& r) {
 }
 
 std::string triangle_chart(const Report& r) {
-    constexpr double kWidth = 520, kHeight = 400, kSide = 380, kTop = 34;
+    constexpr double kWidth = 460, kHeight = 372, kSide = 340, kTop = 34;
     const double left = (kWidth - kSide) / 2, tall = kSide * std::sqrt(3.0) / 2;
     if (r.admitted() == 0) return "";
     Canvas canvas(kWidth, kHeight, "Latency, memory, quality",

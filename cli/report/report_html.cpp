@@ -121,7 +121,8 @@ std::string curves_section(const Report& r) {
         roofline_chart(r), "Roofline",
         "Area of a dot: share of its phase's time. Solid: what the engine reaches; dashed: the data sheet.",
         {{"decode", "decode", true}, {"prefill", "prefill", true}});
-    const std::string all = memory + speed + roof;
+    const std::string table = r.speed.empty() ? "" : card("<h3>Speed</h3>" + rows_table(r.speed, "speed"));
+    const std::string all = memory + speed + roof + table;
     return all.empty() ? "" : "<div class=\"charts\">" + all + "</div>\n";
 }
 
@@ -182,8 +183,7 @@ std::string report_html(const Report& r) {
     }
     const char* of = r.searched() && !fits ? " of the closest" : "";
     out += section(fmt::format("Memory{}", of), memory_section(r));
-    if (!r.speed.empty()) out += section(fmt::format("Speed{}", of), card(rows_table(r.speed, "speed")));
-    out += section("Against context and machine", curves_section(r));
+    out += section(fmt::format("Against context and machine{}", of), curves_section(r));
     out += section("Latency, memory, quality", triangle_section(r));
     if (r.front_size() > 1) out += section("The front", card(table(front_table(r))));
     if (const view::TextTable why = why_not_table(r); !why.rows.empty())

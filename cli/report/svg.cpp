@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/view/text_table.h"
 
@@ -124,11 +125,24 @@ void Canvas::label(double x, double y, double radius, std::string_view words, st
     }
 }
 
-std::string Canvas::svg() const {
+void Canvas::occupy(const Points& line) {
+    constexpr double kStep = 4;
+    for (std::size_t i = 1; i < line.size(); ++i) {
+        const auto [x0, y0] = line[i - 1];
+        const auto [x1, y1] = line[i];
+        const int steps = 1 + static_cast<int>(std::hypot(x1 - x0, y1 - y0) / kStep);
+        for (int k = 0; k <= steps; ++k)
+            occupy(x0 + (x1 - x0) * k / steps - 1, y0 + (y1 - y0) * k / steps - 1, 2, 2);
+    }
+}
+
+std::string Canvas::svg(std::string_view style) const {
     return fmt::format(
-        "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}: {}\" "
+        "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}: {}\"{} "
         "xmlns=\"http://www.w3.org/2000/svg\">\n{}{}</svg>\n",
-        width_, height_, escaped(title_), escaped(description_), body_, labels_);
+        width_, height_, escaped(title_), escaped(description_),
+        style.empty() ? "" : fmt::format(" class=\"{}\" preserveAspectRatio=\"none\"", style), body_,
+        labels_);
 }
 
 }  // namespace memwall::cli

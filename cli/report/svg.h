@@ -36,9 +36,12 @@ class Canvas {
 
     /// Keeps labels away from a rectangle.
     void occupy(double x, double y, double width, double height);
+    /// Keeps labels off a line.
+    void occupy(const Points& line);
     double width() const { return width_; }
     double height() const { return height_; }
-    std::string svg() const;
+    /// `style` is a class of the whole drawing; a "bar" is stretched to the height that report.css gives it.
+    std::string svg(std::string_view style = {}) const;
 
   private:
     struct Box {
