@@ -37,6 +37,9 @@ void add_recommend(Command command);
 void add_sweep(Command command);
 void add_require(Command command);
 void add_check(Command command);
+void add_report(Command command);
+void add_completion(Command command);
+void add_man(Command command);
 void add_quantize_lab(Command command);
 void add_calibrate(Command command);
 
@@ -50,6 +53,8 @@ class DeploymentOptions {
     /// Defaults, then a deployment file given in place of MODEL, then the options given. Throws Error.
     plan::Deployment deployment() const;
     const std::vector<std::string>& models() const { return models_; }
+    /// MODEL as typed; empty where it was left out.
+    const std::string& given() const { return model_; }
     /// The same for another MODEL (compare).
     plan::Deployment deployment(const std::string& model) const;
     void allow_many_models() { many_ = true; }

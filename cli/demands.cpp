@@ -1,6 +1,7 @@
 #include "cli/demands.h"
 
 #include "core/model/catalog.h"
+#include "devices/planning.h"
 
 namespace memwall::cli {
 
@@ -31,6 +32,23 @@ const std::vector<plan::DraftModel>& catalogue_drafts() {
         return list;
     }();
     return all;
+}
+
+view::Recommendation recommendation(plan::Deployment stated, const DemandOptions& demands) {
+    view::Recommendation r;
+    r.demands = demands.demands(stated);
+    devices::Opened opened = devices::open_deployment(stated);
+    r.model = opened.model.id;
+    r.device = stated.device;
+    // A hint of the model's folder is a file that exists already; without one the recipe is an axis.
+    r.deployment = std::move(opened.deployment);
+    const bool card = opened.device.pool("vram") != nullptr;
+    r.search = plan::search(opened.model, r.deployment, opened.device,
+                            plan::default_grid(opened.model, r.deployment, r.demands.limits.min_context, card,
+                                               catalogue_drafts()),
+                            devices::open_named_model);
+    r.decision = plan::decide(r.search.candidates, r.demands.limits);
+    return r;
 }
 
 }  // namespace memwall::cli

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "core/plan/decision_options.h"
+#include "core/view/decision_view.h"
 
 namespace memwall::cli {
 
@@ -18,5 +19,8 @@ class DemandOptions {
 
 /// Models of the catalogue as draft candidates; read once.
 const std::vector<plan::DraftModel>& catalogue_drafts();
+
+/// The default grid of the stated deployment, searched and decided. Throws Error.
+view::Recommendation recommendation(plan::Deployment stated, const DemandOptions& demands);
 
 }  // namespace memwall::cli

@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     add_sweep(command);
     add_require(command);
     add_check(command);
+    add_report(command);
     add_quantize_lab(command);
     add_calibrate(command);
 

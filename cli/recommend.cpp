@@ -4,7 +4,6 @@
 
 #include "cli/demands.h"
 #include "core/view/decision_view.h"
-#include "devices/planning.h"
 
 namespace memwall::cli {
 namespace {
@@ -16,20 +15,7 @@ struct Options {
 };
 
 int run(const Options& o) {
-    plan::Deployment stated = o.deployment.deployment();
-    view::Recommendation r;
-    r.demands = o.demands.demands(stated);
-    devices::Opened opened = devices::open_deployment(stated);
-    r.model = opened.model.id;
-    r.device = stated.device;
-    // A hint of the model's folder is a file that exists already; without one the recipe is an axis.
-    r.deployment = std::move(opened.deployment);
-    const bool card = opened.device.pool("vram") != nullptr;
-    r.search = plan::search(opened.model, r.deployment, opened.device,
-                            plan::default_grid(opened.model, r.deployment, r.demands.limits.min_context, card,
-                                               catalogue_drafts()),
-                            devices::open_named_model);
-    r.decision = plan::decide(r.search.candidates, r.demands.limits);
+    const view::Recommendation r = recommendation(o.deployment.deployment(), o.demands);
     if (o.json)
         std::cout << view::recommendation_json(r);
     else

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include "core/base/version.h"
 #include "core/view/json_parts.h"
@@ -71,9 +73,24 @@ std::string xml(const std::string& text) {
             case '"':
                 out += "&quot;";
                 break;
+            case '\n':
+                out += "&#10;";  // a plain one is a blank inside an attribute
+                break;
             default:
                 out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
         }
+    return out;
+}
+
+/// A path as a relative reference of RFC 3986: a colon would end a scheme.
+std::string uri(const std::string& path) {
+    std::string out;
+    for (const char c : path)
+        if (std::isalnum(static_cast<unsigned char>(c)) ||
+            std::string_view("-._~/").find(c) != std::string_view::npos)
+            out += c;
+        else
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     return out;
 }
 
@@ -204,13 +221,13 @@ std::string check_sarif(const CheckRun& run) {
             known.push_back(rule);
             rules.push_back({{"id", rule}, {"shortDescription", {{"text", "memwall limit " + rule}}}});
         }
-        results.push_back(
-            {{"ruleId", rule},
-             {"level", level},
-             {"message", {{"text", text}}},
-             {"locations",
-              {{{"physicalLocation",
-                 {{"artifactLocation", {{"uri", run.file.path}}}, {"region", {{"startLine", line}}}}}}}}});
+        results.push_back({{"ruleId", rule},
+                           {"level", level},
+                           {"message", {{"text", text}}},
+                           {"locations",
+                            {{{"physicalLocation",
+                               {{"artifactLocation", {{"uri", uri(run.file.path)}}},
+                                {"region", {{"startLine", line}}}}}}}}});
     };
     for (const CheckResult& r : run.results)
         for (const Judgement& j : problems(run, r))

@@ -18,7 +18,7 @@ struct CheckRun {
 std::string check_text(const CheckRun& run, bool colour);
 /// memwall/check/1
 std::string check_json(const CheckRun& run);
-/// JUnit XML (the schema of the Jenkins xUnit plugin, tests/data/schema/junit-10.xsd): undecided is a failure
+/// JUnit XML (the form that the Jenkins xUnit plugin reads): undecided is a failure
 /// unless it passes.
 std::string check_junit(const CheckRun& run);
 /// SARIF 2.1.0, one result a limit that is not met, at the line of the check in the budget file.
