@@ -72,6 +72,8 @@ class Pages : public KvStore {
 
     void forget() override { pool_.drop_cached(); }
 
+    KvLayout layout() const override { return KvLayout::paged; }
+    std::int64_t block_tokens() const override { return block_; }
     std::int64_t cells() const override { return pool_.pages() * block_; }
     std::int64_t occupied() const override { return (pool_.referenced() + promised_) * block_; }
     std::int64_t cached() const override { return pool_.cached() * block_; }
@@ -152,6 +154,8 @@ class Runs : public KvStore {
     }
     void forget() override {}
 
+    KvLayout layout() const override { return KvLayout::contiguous; }
+    std::int64_t block_tokens() const override { return block_; }
     std::int64_t cells() const override { return extents_.cells(); }
     std::int64_t occupied() const override { return extents_.cells() - extents_.free(); }
     std::int64_t cached() const override { return 0; }

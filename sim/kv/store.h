@@ -53,6 +53,8 @@ class KvStore {
     /// Everything that nobody holds is forgotten.
     virtual void forget() = 0;
 
+    virtual KvLayout layout() const = 0;
+    virtual std::int64_t block_tokens() const = 0;
     virtual std::int64_t cells() const = 0;
     virtual std::int64_t occupied() const = 0;  ///< cells held by sequences or set aside
     virtual std::int64_t cached() const = 0;    ///< cells that only the prefix cache keeps
