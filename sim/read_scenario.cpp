@@ -430,6 +430,7 @@ class Reader {
         f.read("plugged_from", b.plug_hour, 24.0);
         f.read("plugged_to", b.unplug_hour, 24.0);
         f.read("idle", s_.idle_watts, devices::parse_watts);
+        f.read("active", s_.active_watts, devices::parse_watts);
         f.done();
     }
 

@@ -71,6 +71,7 @@ struct Scenario {
     ThermalSettings thermal;
     BatterySettings battery;
     double idle_watts = 0;
+    double active_watts = 0;     ///< more while computing at full speed; 0 = by the device's data
     double taken_bandwidth = 0;  ///< bytes/s of camera, display
     Objectives objectives;
 };
