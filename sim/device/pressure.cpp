@@ -1,0 +1,82 @@
+#include "sim/device/pressure.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/speed/page_cache.h"
+
+namespace memwall::sim {
+
+std::string_view killer_name(Killer k) {
+    constexpr std::array<std::string_view, 3> kNames{"none", "lmkd", "jetsam"};
+    return kNames[static_cast<std::size_t>(k)];
+}
+std::string_view replacement_name(Replacement r) {
+    constexpr std::array<std::string_view, 3> kNames{"lru", "random", "pinned"};
+    return kNames[static_cast<std::size_t>(r)];
+}
+
+Pressure::Pressure(const PressureSettings& settings) : settings_(settings) {
+    for (const OtherApp& app : settings_.others) present_.push_back(app.opens_per_second == 0);
+}
+
+std::int64_t Pressure::others() const {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < present_.size(); ++i)
+        if (present_[i]) sum += settings_.others[i].bytes;
+    return sum;
+}
+
+std::int64_t Pressure::available(const OwnMemory& own) const {
+    return settings_.ram - settings_.system - others() - own.anonymous;
+}
+
+double Pressure::miss(const OwnMemory& own) const {
+    if (!simulated() || own.mapped == 0) return 0;
+    const Bytes size(own.mapped), cached(std::max<std::int64_t>(0, available(own)));
+    switch (settings_.replacement) {
+        case Replacement::lru:
+            return speed::lru_miss(size, cached);
+        case Replacement::random:
+            return speed::random_miss(size, cached);
+        case Replacement::pinned:
+            return speed::pinned_miss(size, cached);
+    }
+    return 0;
+}
+
+/// The process with the highest adj of at least `least`; ours only when it has the highest.
+int Pressure::highest_adj(const OwnMemory& own, int least) const {
+    int victim = -1, adj = least - 1;
+    for (std::size_t i = 0; i < present_.size(); ++i)
+        if (present_[i] && settings_.others[i].adj > adj) {
+            adj = settings_.others[i].adj;
+            victim = static_cast<int>(i);
+        }
+    const int ours = own.busy ? settings_.adj_busy : settings_.adj_idle;
+    if (own.anonymous + own.mapped > 0 && ours > adj) return kOurselves;
+    return victim;
+}
+
+int Pressure::victim(const OwnMemory& own, double refaulted) const {
+    if (!simulated() || settings_.killer == Killer::none) return -1;
+    const auto ram = static_cast<double>(settings_.ram);
+    const auto free = static_cast<double>(available(own));
+    if (settings_.killer == Killer::jetsam) {
+        if (static_cast<double>(own.anonymous) > settings_.app_limit * ram) return kOurselves;
+        return free < settings_.critical * ram ? highest_adj(own, kCriticalAdj) : -1;
+    }
+    const double cache = std::max(free, 1.0), thrashing = refaulted / cache;
+    if (free < settings_.critical * ram || thrashing > kCriticalThrashing * settings_.thrashing)
+        return highest_adj(own, kCriticalAdj);
+    if (free < settings_.medium * ram || thrashing > settings_.thrashing) return highest_adj(own, kMediumAdj);
+    return -1;
+}
+
+std::int64_t Pressure::close(std::size_t app) {
+    const std::int64_t freed = present_[app] ? settings_.others[app].bytes : 0;
+    present_[app] = false;
+    return freed;
+}
+
+}  // namespace memwall::sim

@@ -1,0 +1,476 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <span>
+
+#include "core/base/byte_source.h"
+#include "core/base/error.h"
+#include "core/base/size_text.h"
+#include "core/plan/options.h"
+#include "devices/nearest_name.h"
+#include "devices/quantity.h"
+#include "devices/yaml_fields.h"
+#include "sim/scenario.h"
+
+namespace memwall::sim {
+namespace {
+
+using devices::YamlFields;
+using Text = std::string_view;
+
+constexpr Text kSchema = "memwall/scenario/1";
+constexpr double kMost = 1e15;
+
+/// A number and the unit behind it.
+std::pair<double, Text> split(Text text, Text place, Text expected) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
+    std::size_t end = digits;  // "2e" of "2eggs" is no number, but nor is "eggs" a unit
+    const std::string number(text.substr(0, end));
+    while (end < text.size() && text[end] == ' ') ++end;
+    char* rest = nullptr;
+    const double value = std::strtod(number.c_str(), &rest);
+    if (number.empty() || *rest != '\0' || !std::isfinite(value) || value < 0 || value > kMost)
+        throw Error(std::string(place), fmt::format("'{}'", text.substr(0, 60)), std::string(expected));
+    return {value, text.substr(end)};
+}
+
+template <std::size_t N>
+double with_unit(Text text, Text place, Text expected, const std::array<std::pair<Text, double>, N>& units) {
+    const auto [value, unit] = split(text, place, expected);
+    for (const auto& [name, factor] : units)
+        if (unit == name) return value * factor;
+    throw Error(std::string(place), fmt::format("'{}'", text.substr(0, 60)), std::string(expected));
+}
+
+double parse_time(Text text, Text place) {
+    constexpr std::array<std::pair<Text, double>, 7> kUnits{
+        {{"s", 1}, {"", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
+    return with_unit(text, place, "a time: 200ms, 2s, 1.5min, 24h, 7d", kUnits);
+}
+
+double parse_frequency(Text text, Text place) {
+    constexpr std::array<std::pair<Text, double>, 4> kUnits{
+        {{"/s", 1}, {"/min", 1.0 / 60}, {"/h", 1.0 / 3600}, {"/d", 1.0 / 86400}}};
+    return with_unit(text, place, "a rate, not negative: 0.5/s, 3/min, 10/h, 40/d", kUnits);
+}
+
+double parse_share(Text text, Text place) {
+    constexpr std::array<std::pair<Text, double>, 2> kUnits{{{"%", 0.01}, {"", 1}}};
+    const double x = with_unit(text, place, "a share from 0 % to 100 %", kUnits);
+    if (x > 1) throw Error(std::string(place), fmt::format("'{}'", text), "a share from 0 % to 100 %");
+    return x;
+}
+
+double parse_plain(Text text, Text place) {
+    return devices::parse_number(text, place);
+}
+
+/// One of the names that `name(0), name(1) ...` gives.
+template <class Enum, class Name>
+void choose(YamlFields& fields, const std::string& key, Enum& to, int count, Name name) {
+    const YAML::Node node = fields.take(key);
+    if (!node) return;
+    const std::string text = devices::scalar_text(node, fields.file());
+    std::vector<std::string> known;
+    for (int i = 0; i < count; ++i) {
+        known.emplace_back(name(static_cast<Enum>(i)));
+        if (text == known.back()) {
+            to = static_cast<Enum>(i);
+            return;
+        }
+    }
+    throw Error(devices::place_of(node, fields.file()), fmt::format("'{}'", text.substr(0, 60)),
+                fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
+void read_switch(YamlFields& fields, const std::string& key, bool& to) {
+    const YAML::Node node = fields.take(key);
+    if (!node) return;
+    const std::string text = devices::scalar_text(node, fields.file());
+    if (text != "on" && text != "off" && text != "true" && text != "false")
+        throw Error(devices::place_of(node, fields.file()), fmt::format("'{}'", text.substr(0, 60)),
+                    "on or off");
+    to = text == "on" || text == "true";
+}
+
+void read_bytes(YamlFields& fields, const std::string& key, std::int64_t& to) {
+    Bytes bytes(to);
+    fields.read(key, bytes);
+    to = bytes.value;
+}
+
+void read_rate(YamlFields& fields, const std::string& key, double& to) {
+    BytesPerSecond rate(to);
+    fields.read(key, rate);
+    to = rate.value;
+}
+
+void read_degrees(YamlFields& fields, const std::string& key, double& to) {
+    fields.read(key, to, 1000.0);
+}
+
+Law read_law(const YAML::Node& node, const std::string& file, double (*parse)(Text, Text)) {
+    if (node.IsScalar()) return always(parse(node.Scalar(), devices::place_of(node, file)));
+    YamlFields f(node, file);
+    Law law;
+    law.kind = Law::Kind::lognormal;
+    choose(f, "law", law.kind, 5, law_name);
+    const auto must = [&](const char* key, double& to, double (*how)(Text, Text)) {
+        f.require(key);
+        f.read(key, to, how);
+    };
+    switch (law.kind) {
+        case Law::Kind::fixed:
+            must("value", law.first, parse);
+            break;
+        case Law::Kind::exponential:
+            must("mean", law.first, parse);
+            break;
+        case Law::Kind::lognormal:
+            must("median", law.first, parse);
+            must("sigma", law.second, parse_plain);
+            if (law.second > 10) throw Error(f.place(), fmt::format("sigma {}", law.second), "at most 10");
+            break;
+        case Law::Kind::empirical:
+            for (const YAML::Node& x : devices::list_of(f.require("values"), file))
+                law.values.push_back(parse(devices::scalar_text(x, file), devices::place_of(x, file)));
+            if (law.values.empty()) throw Error(f.place(), "no values", "one at least");
+            break;
+        case Law::Kind::uniform:
+            break;
+    }
+    if (law.kind == Law::Kind::uniform) {
+        must("least", law.first, parse);
+        must("most", law.second, parse);
+        law.least = law.first;
+        law.most = law.second;
+    } else {
+        f.read("least", law.least, parse);
+        f.read("most", law.most, parse);
+    }
+    if (law.least > law.most)
+        throw Error(f.place(), fmt::format("least {} above most {}", law.least, law.most),
+                    "the other way round");
+    f.done();
+    return law;
+}
+
+class Reader {
+  public:
+    Reader(const std::string& text, const std::string& file)
+        : file_(file), top_(devices::parse_yaml(text, file)) {}
+
+    Scenario read() {
+        YamlFields f(top_, file_);
+        std::string schema;
+        f.read("schema", schema);
+        if (schema != kSchema) throw Error(f.place(), "no scenario", fmt::format("'schema: {}'", kSchema));
+        s_.file = file_;
+        f.read("name", s_.name);
+        f.read("about", s_.about);
+        f.read("duration", s_.seconds, parse_time);
+        if (s_.seconds <= 0 || s_.seconds > 3e9)
+            throw Error(f.place(), "duration", "above 0, at most 95 years");
+        f.read("starts_at", s_.start_hour, 24.0);
+        std::int64_t seed = 1;
+        f.read("seed", seed, std::int64_t{1} << 53);
+        s_.seed = static_cast<std::uint64_t>(seed);
+        f.read("replications", s_.replications, 1'000'000);
+        deployment(f.require("deployment"));
+        if (const YAML::Node n = f.take("serving")) serving(n);
+        if (const YAML::Node n = f.take("kv")) kv(n);
+        apps(f.require("apps"));
+        if (const YAML::Node n = f.take("memory")) memory(n);
+        if (const YAML::Node n = f.take("load")) load(n);
+        if (const YAML::Node n = f.take("thermal")) thermal(n);
+        if (const YAML::Node n = f.take("power")) power(n);
+        read_rate(f, "shared_bandwidth", s_.taken_bandwidth);
+        if (const YAML::Node n = f.take("objectives")) objectives(n);
+        f.done();
+        return std::move(s_);
+    }
+
+  private:
+    void deployment(const YAML::Node& node) {
+        if (!node.IsMap())
+            throw Error(devices::place_of(node, file_), "no mapping", "model: ..., device: ...");
+        s_.scheduler.context = s_.scheduler.max_sequences = 0;
+        s_.scheduler.token_budget = 0;
+        for (const auto& item : node) {
+            const std::string key = devices::scalar_text(item.first, file_);
+            const std::string place = devices::place_of(item.first, file_);
+            const plan::Option* option = plan::find_option(key == "runtime_options" ? "runtime-option" : key);
+            if (key == "model")
+                s_.deployment.model = devices::scalar_text(item.second, file_);
+            else if (!option)
+                throw Error(place, fmt::format("unknown key '{}'", key.substr(0, 60)),
+                            "an option of `memwall plan`");
+            else if (item.second.IsMap())
+                for (const auto& x : item.second)
+                    option->set(
+                        s_.deployment,
+                        devices::scalar_text(x.first, file_) + "=" + devices::scalar_text(x.second, file_),
+                        devices::place_of(x.first, file_));
+            else
+                for (const std::string& value : devices::scalar_list(item.second, file_))
+                    option->set(s_.deployment, value, place);
+        }
+        if (s_.deployment.model.empty())
+            throw Error(devices::place_of(node, file_), "no 'model'", "model: ID or FILE");
+    }
+
+    void serving(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        SchedulerSettings& s = s_.scheduler;
+        choose(f, "batching", s.batching, 2, batching_name);
+        f.read("max_sequences", s.max_sequences, 4096);
+        f.read("token_budget", s.token_budget, 1'000'000);
+        read_switch(f, "chunked_prefill", s.chunked);
+        f.read("partial_prompts", s.partial_prompts, 4096);
+        if (s.partial_prompts < 1) throw Error(f.place(), "partial_prompts 0", "1 at least");
+        choose(f, "preemption", s.preemption, 2, preemption_name);
+        choose(f, "admission", s.admission, 2, admission_name);
+        read_switch(f, "priorities", s.priorities);
+        choose(f, "first_token", s.first_token_from_prompt, 2,
+               [](bool from_prompt) { return Text(from_prompt ? "prompt" : "decode"); });
+        f.done();
+    }
+
+    void kv(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        KvScenario& k = s_.kv;
+        choose(f, "layout", k.layout, 2, layout_name);
+        if (const YAML::Node n = f.take("pool")) {
+            k.pool_bytes =
+                devices::parse_size(devices::scalar_text(n, file_), devices::place_of(n, file_)).value;
+            if (k.pool_bytes == 0)
+                throw Error(devices::place_of(n, file_), "an empty pool", "a size above 0");
+        }
+        f.read("block_tokens", k.block_tokens, 65536);
+        if (k.block_tokens < 1) throw Error(f.place(), "block_tokens 0", "1 at least");
+        read_switch(f, "prefix_cache", k.prefix_cache);
+        choose(f, "fit", k.fit, 3, fit_name);
+        choose(f, "between_turns", k.between, 4, between_name);
+        f.read("compressed_share", k.compressed_share, parse_share);
+        if (k.compressed_share <= 0) throw Error(f.place(), "compressed_share 0", "above 0");
+        read_rate(f, "compress_rate", k.compress_rate);
+        read_rate(f, "swap_bandwidth", k.swap_bandwidth);
+        f.read("swap_latency", k.swap_latency, parse_time);
+        read_bytes(f, "swap_space", k.swap_bytes);
+        if (const YAML::Node n = f.take("tier")) {
+            YamlFields t(n, file_);
+            t.require("bandwidth");
+            read_rate(t, "bandwidth", k.tier.bandwidth);
+            t.read("latency", k.tier.latency, parse_time);
+            read_switch(t, "overlaps", k.tier.overlaps);
+            if (k.tier.bandwidth <= 0) throw Error(t.place(), "bandwidth 0", "above 0");
+            t.done();
+        }
+        f.done();
+    }
+
+    void apps(const YAML::Node& node) {
+        std::set<std::string> names;
+        for (const YAML::Node& n : devices::list_of(node, file_)) {
+            s_.apps.push_back(app(n));
+            if (!names.insert(s_.apps.back().name).second)
+                throw Error(devices::place_of(n, file_),
+                            fmt::format("a second app '{}'", s_.apps.back().name), "another name");
+        }
+        if (s_.apps.empty()) throw Error(devices::place_of(node, file_), "no apps", "one at least");
+        if (s_.apps.size() > 1000)
+            throw Error(devices::place_of(node, file_), "more than 1,000 apps", "fewer");
+    }
+
+    App app(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        App a;
+        f.require("name");
+        f.read("name", a.name);
+        std::int64_t priority = 0;
+        f.read("priority", priority, 1000);
+        a.priority = static_cast<int>(priority);
+        f.read("users", a.users, 1e6);
+        f.read("trace", a.trace_file);
+        if (!a.trace_file.empty()) {
+            namespace fs = std::filesystem;
+            const fs::path path = fs::path(a.trace_file).is_absolute()
+                                      ? fs::path(a.trace_file)
+                                      : fs::path(file_).parent_path() / a.trace_file;
+            a.trace = std::make_shared<std::vector<TraceRequest>>(
+                read_trace(read_text_file(path.string()), path.string()));
+            a.arrivals.kind = Arrivals::Kind::trace;
+        } else {
+            arrivals(f.require("arrivals"), a.arrivals);
+            a.prompt = read_law(f.require("prompt"), file_, parse_plain);
+            a.output = read_law(f.require("output"), file_, parse_plain);
+            if (const YAML::Node n = f.take("turns")) a.turns = read_law(n, file_, parse_plain);
+            if (const YAML::Node n = f.take("think")) a.think = read_law(n, file_, parse_time);
+            f.read("shared_prefix", a.shared_prefix, 100'000'000);
+            read_switch(f, "keeps_history", a.keeps_history);
+        }
+        f.read("max_output", a.max_output, 100'000'000);
+        f.done();
+        return a;
+    }
+
+    void arrivals(const YAML::Node& node, Arrivals& a) {
+        YamlFields f(node, file_);
+        choose(f, "law", a.kind, 4, arrivals_name);
+        f.require("rate");
+        f.read("rate", a.per_second, parse_frequency);
+        if (a.kind == Arrivals::Kind::gamma) f.read("cv", a.cv, 100.0);
+        if (a.kind == Arrivals::Kind::diurnal) {
+            a.hours = waking_hours();
+            if (const YAML::Node n = f.take("hours")) {
+                const auto texts = devices::scalar_list(n, file_);
+                if (texts.size() != 24)
+                    throw Error(devices::place_of(n, file_), fmt::format("{} weights", texts.size()), "24");
+                for (std::size_t i = 0; i < 24; ++i)
+                    a.hours[i] = devices::parse_number(texts[i], devices::place_of(n, file_));
+            }
+        }
+        f.done();
+    }
+
+    void memory(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        PressureSettings& p = s_.pressure;
+        p.ram = -1;  // the device's, filled in when it is opened
+        f.require("system");
+        read_bytes(f, "system", p.system);
+        choose(f, "killer", p.killer, 3, killer_name);
+        choose(f, "page_cache", p.replacement, 3, replacement_name);
+        f.read("adj_busy", p.adj_busy, 1000);
+        f.read("adj_idle", p.adj_idle, 1000);
+        f.read("medium", p.medium, parse_share);
+        f.read("critical", p.critical, parse_share);
+        f.read("thrashing", p.thrashing, 1000.0);
+        f.read("app_limit", p.app_limit, parse_share);
+        if (const YAML::Node list = f.take("others"))
+            for (const YAML::Node& n : devices::list_of(list, file_)) {
+                YamlFields o(n, file_);
+                OtherApp app;
+                o.require("name");
+                o.read("name", app.name);
+                o.require("size");
+                read_bytes(o, "size", app.bytes);
+                o.read("adj", app.adj, 1000);
+                o.read("opens", app.opens_per_second, parse_frequency);
+                o.read("stays", app.stays, parse_time);
+                o.done();
+                p.others.push_back(std::move(app));
+            }
+        f.done();
+    }
+
+    void load(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        choose(f, "start", s_.load.warm, 2, [](bool warm) { return Text(warm ? "warm" : "cold"); });
+        f.read("unload_after", s_.load.unload_after, parse_time);
+        f.read("fixed", s_.load.fixed, parse_time);
+        f.done();
+    }
+
+    void thermal(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        ThermalSettings& t = s_.thermal;
+        f.require("resistance");
+        f.read("resistance", t.resistance, 1000.0);
+        read_degrees(f, "ambient", t.ambient);
+        t.start = t.ambient;
+        read_degrees(f, "start", t.start);
+        f.read("time_constant", t.time_constant, parse_time);
+        if (t.time_constant <= 0) throw Error(f.place(), "time_constant 0", "above 0");
+        read_degrees(f, "from", t.from);
+        read_degrees(f, "span", t.span);
+        if (t.span <= 0) throw Error(f.place(), "span 0", "above 0");
+        f.read("floor", t.floor, parse_share);
+        if (t.floor <= 0) throw Error(f.place(), "floor 0", "above 0; cut_off stops the chip");
+        read_degrees(f, "cut_off", t.cut_off);
+        t.resume = t.cut_off - 5;
+        read_degrees(f, "resume", t.resume);
+        if (t.resume >= t.cut_off && t.cut_off < 1e9)
+            throw Error(f.place(), "resume not below cut_off", "cooler");
+        if (const YAML::Node list = f.take("levels"))
+            for (const YAML::Node& n : devices::list_of(list, file_)) {
+                YamlFields l(n, file_);
+                ThermalSettings::Level level;
+                l.require("enter");
+                read_degrees(l, "enter", level.enter);
+                level.leave = level.enter - 2;
+                read_degrees(l, "leave", level.leave);
+                l.require("speed");
+                l.read("speed", level.speed, parse_share);
+                l.done();
+                const bool higher = t.levels.empty() || level.enter > t.levels.back().enter;
+                if (!higher || level.leave > level.enter || level.speed <= 0)
+                    throw Error(l.place(), "a level out of order",
+                                "rising 'enter', 'leave' below it, speed above 0");
+                t.levels.push_back(level);
+            }
+        f.done();
+    }
+
+    void power(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        BatterySettings& b = s_.battery;
+        f.read("battery", b.watt_hours, devices::parse_watt_hours);
+        f.read("start", b.start, parse_share);
+        f.read("cut_off", b.cut_off, parse_share);
+        f.read("resistance", b.resistance, 100.0);
+        f.read("volts", b.volts, 1000.0);
+        if (b.volts <= 0) throw Error(f.place(), "volts 0", "above 0");
+        f.read("charger", b.charger_watts, devices::parse_watts);
+        f.read("plugged_from", b.plug_hour, 24.0);
+        f.read("plugged_to", b.unplug_hour, 24.0);
+        f.read("idle", s_.idle_watts, devices::parse_watts);
+        f.read("active", s_.active_watts, devices::parse_watts);
+        f.done();
+    }
+
+    void objectives(const YAML::Node& node) {
+        YamlFields f(node, file_);
+        f.read("ttft_p95", s_.objectives.ttft_p95, parse_time);
+        f.read("ttft_p99", s_.objectives.ttft_p99, parse_time);
+        f.read("tpot_p95", s_.objectives.tpot_p95, parse_time);
+        f.read("e2e_p95", s_.objectives.e2e_p95, parse_time);
+        f.done();
+    }
+
+    const std::string& file_;
+    YAML::Node top_;
+    Scenario s_;
+};
+
+}  // namespace
+
+std::string_view between_name(Between b) {
+    constexpr std::array<std::string_view, 4> kNames{"drop", "keep", "compress", "swap"};
+    return kNames[static_cast<std::size_t>(b)];
+}
+
+Scenario read_scenario(const std::string& text, const std::string& file) {
+    return Reader(text, file).read();
+}
+
+Scenario open_scenario(const std::string& argument) {
+    std::vector<std::string> names;
+    for (const EmbeddedFile& f : scenario_presets()) {
+        std::string name(f.path.substr(f.path.rfind('/') + 1));
+        name.resize(name.size() - std::string(".yaml").size());
+        if (name == argument) return read_scenario(std::string(f.text()), argument);
+        names.push_back(std::move(name));
+    }
+    if (argument.ends_with(".yaml") || argument.ends_with(".yml"))
+        return read_scenario(read_text_file(argument, std::uint64_t{1} << 20), argument);
+    throw Error("SCENARIO", fmt::format("'{}'", argument.substr(0, 60)),
+                fmt::format("a .yaml file or one of {}", fmt::join(names, ", ")));
+}
+
+}  // namespace memwall::sim

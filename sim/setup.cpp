@@ -1,0 +1,178 @@
+#include "sim/setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/size_text.h"
+#include "core/memory/kv_cache.h"
+#include "core/plan/placement.h"
+
+namespace memwall::sim {
+namespace {
+
+std::int64_t central(const plan::PoolUse& pool, plan::Item item) {
+    return pool.items[static_cast<std::size_t>(item)].central.value;
+}
+
+/// What a token weighs in the pool, and what each sequence has beside it. Layers that see everything share
+/// the pool's pages; windowed layers beside them have a ring for each sequence, as engines lay them out.
+void weigh_cache(Setup& s) {
+    const plan::Prepared& p = s.planned.prepared;
+    const plan::Knobs& k = s.planned.knobs;
+    const memory::KvCells cells = plan::kv_cells(p, k);
+    std::int64_t window = 0;
+    bool full = false, windowed = false;
+    for (const memory::KvGroup& g : p.kv_groups) {
+        full |= g.window == 0 && g.fixed_cells == 0;
+        windowed |= g.window > 0;
+        window = std::max(window, g.window);
+    }
+    for (const memory::KvGroup& g : p.kv_groups) {
+        const double bytes = memory::kv_token_bytes(g, k.kv_k, k.kv_v).as_double() * g.layers;
+        if (g.fixed_cells > 0)
+            s.sequence_bytes += static_cast<std::int64_t>(bytes) * g.fixed_cells;
+        else if (g.window == 0 || !full)
+            s.token_bytes += bytes;
+        else
+            s.sequence_bytes +=
+                static_cast<std::int64_t>(bytes) * std::min(k.context, memory::cells_of(g, cells));
+    }
+    s.sequence_bytes += p.recurrent_per_sequence.value;
+    if (!full && windowed) {
+        s.store.sinks = k.sinks;
+        s.store.window = window - k.sinks;
+        if (s.scenario.kv.layout == KvLayout::contiguous)
+            throw Error("kv.layout", "contiguous runs for a model whose layers are all windowed", "paged");
+    }
+    if (s.sequence_bytes > 0 || s.store.window > 0) {
+        s.prefix_note = p.recurrent_per_sequence.value > 0
+                            ? "a recurrent state cannot be taken up in the middle of a prefix"
+                            : "windowed layers keep no prefix: their cells were overwritten";
+        s.store.prefix_cache = false;
+        if (s.scenario.kv.between != Between::drop)
+            throw Error("kv.between_turns",
+                        fmt::format("'{}' for a model with windowed or recurrent layers",
+                                    between_name(s.scenario.kv.between)),
+                        "drop: keeping such sessions is not simulated");
+    }
+}
+
+void size_pool(Setup& s) {
+    const plan::PoolUse& pool = s.planned.plan.memory.pools[0];
+    const SchedulerSettings& serving = s.scenario.scheduler;
+    const std::int64_t kept =
+        s.store.window > 0
+            ? std::min(serving.context, s.store.window + s.store.sinks + 4 * s.store.block_tokens)
+            : serving.context;
+    const std::int64_t most_tokens = (kept + s.store.block_tokens) * serving.max_sequences;
+    const std::int64_t aside = s.sequence_bytes * serving.max_sequences;
+    std::int64_t bytes = s.scenario.kv.pool_bytes;
+    if (bytes == 0) {
+        bytes = static_cast<std::int64_t>(s.token_bytes * static_cast<double>(most_tokens));
+        const std::int64_t room = pool.budget.value - s.fixed.weights - s.fixed.scratch - aside;
+        if (pool.limited) {
+            if (room <= 0)
+                throw Error("deployment",
+                            fmt::format("weights and buffers need {} of {}",
+                                        bytes_text(Bytes(s.fixed.weights + s.fixed.scratch + aside)),
+                                        bytes_text(pool.budget)),
+                            "a plan that leaves room for the cache, or 'kv: {pool: SIZE}'");
+            bytes = std::min(bytes, room);
+        }
+    }
+    s.store.cells = s.token_bytes > 0 ? static_cast<std::int64_t>(static_cast<double>(bytes) / s.token_bytes)
+                                      : most_tokens;
+    if (s.store.cells < s.store.block_tokens)
+        throw Error("kv.pool",
+                    fmt::format("{} for tokens of {:.0f} bytes", bytes_text(Bytes(bytes)), s.token_bytes),
+                    fmt::format("room for {} tokens at least", s.store.block_tokens));
+    if (s.store.cells / s.store.block_tokens > 50'000'000)
+        throw Error("kv.pool", fmt::format("{} blocks", s.store.cells / s.store.block_tokens),
+                    "at most 50 million: larger block_tokens or a smaller pool");
+}
+
+void fill_defaults(Setup& s) {
+    SchedulerSettings& serving = s.scenario.scheduler;
+    const plan::Knobs& k = s.planned.knobs;
+    serving.context = k.context;
+    if (serving.max_sequences == 0) serving.max_sequences = k.sequences;
+    if (serving.token_budget == 0) serving.token_budget = k.ubatch;
+    const std::int64_t rows = serving.max_sequences * (s.planned.prepared.draft ? k.draft_tokens + 1 : 1);
+    if (serving.token_budget < rows)
+        throw Error("serving.token_budget", fmt::format("{} tokens", serving.token_budget),
+                    fmt::format("{} at least: one round of every sequence", rows));
+    s.store = {s.scenario.kv.layout,
+               0,
+               s.scenario.kv.block_tokens,
+               s.scenario.kv.prefix_cache,
+               s.scenario.kv.fit,
+               0,
+               0};
+    if (serving.batching == Batching::static_batch && s.scenario.kv.between != Between::drop)
+        throw Error("kv.between_turns", "sessions kept by static batches", "drop");
+    // Laws with an infinite tail would ask for prompts that no context holds; they are refused one by one.
+}
+
+void fill_memory(Setup& s) {
+    const plan::Target& t = s.planned.target;
+    PressureSettings& p = s.scenario.pressure;
+    if (p.ram == 0) return;
+    if (t.discrete)
+        throw Error("memory", "pressure on a device whose model lives on a card", "no 'memory:' section");
+    p.ram = t.device.pools[t.pool].capacity.value;
+    if (p.ram <= 0) throw Error("memory", "the device's memory size is unknown", "a device with one");
+    if (p.system >= p.ram)
+        throw Error("memory.system", bytes_text(Bytes(p.system)), "less than " + bytes_text(Bytes(p.ram)));
+    s.fixed.system = p.system;
+}
+
+}  // namespace
+
+Setup prepare(Scenario scenario) {
+    Setup s;
+    s.scenario = std::move(scenario);
+    plan::Deployment deployment = s.scenario.deployment;
+    if (s.scenario.scheduler.max_sequences > 0) deployment.sequences = s.scenario.scheduler.max_sequences;
+    s.planned = devices::make_plan(deployment);
+    const plan::Plan& plan = s.planned.plan;
+    const plan::Target& t = s.planned.target;
+    fill_defaults(s);
+    PlannedSteps(s.planned.prepared, s.planned.knobs, t,
+                 s.scenario.taken_bandwidth);  // refuses what it cannot
+    weigh_cache(s);
+
+    const plan::PoolUse& pool = plan.memory.pools[0];
+    s.fixed.weights = central(pool, plan::Item::weights);
+    s.fixed.scratch = std::max<std::int64_t>(0, pool.needed.central.value - s.fixed.weights -
+                                                    central(pool, plan::Item::kv_cache) -
+                                                    central(pool, plan::Item::recurrent_state));
+    s.mapped = t.discrete ? 0 : std::min(s.fixed.weights, plan.memory.file_backed.central.value);
+    fill_memory(s);
+    size_pool(s);
+
+    s.storage = t.device.storage.read.value;
+    s.load_seconds = (plan.speed.load_known ? plan.speed.load.central.value : 0) + s.scenario.load.fixed;
+    s.tokenization = plan.speed.prefill_known
+                         ? plan.speed.tokenization.central.value /
+                               static_cast<double>(std::max<std::int64_t>(
+                                   1, plan::speed_settings(s.planned.prepared, s.planned.knobs).prompt))
+                         : 0;
+    s.copy_bandwidth = t.machine.bandwidth;
+    if (s.scenario.kv.swap_bandwidth == 0) s.scenario.kv.swap_bandwidth = s.storage;
+    const bool power_known =
+        s.scenario.active_watts > 0 || t.machine.joules_per_byte > 0 || t.device.sustained_power.value > 0;
+    if (!power_known && (s.scenario.thermal.resistance > 0 || s.scenario.battery.watt_hours > 0))
+        throw Error(s.scenario.thermal.resistance > 0 ? "thermal" : "power.battery",
+                    "the catalogue does not know what this device draws", "power: {active: 5W}");
+    const bool swaps =
+        s.scenario.kv.between == Between::swap || s.scenario.scheduler.preemption == Preemption::swap;
+    if (swaps && s.scenario.kv.swap_bandwidth <= 0)
+        throw Error("kv.swap_bandwidth", "no speed of the swap space is known", "one: 1.5GB/s");
+    if (s.scenario.kv.between == Between::compress && s.scenario.kv.compress_rate <= 0)
+        throw Error("kv.compress_rate", "0", "above 0");
+    return s;
+}
+
+}  // namespace memwall::sim

@@ -1,0 +1,203 @@
+// The engine and the device it runs on: steps, loads, memory, heat and charge.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/simulation.h"
+
+namespace memwall::sim {
+
+double Simulation::hour() const {
+    return std::fmod(setup_.scenario.start_hour + seconds_of(events_.now()) / 3600, 24);
+}
+
+/// Everything that passes with time, from the last event to this one. Power is constant in between.
+void Simulation::account() {
+    const Nanoseconds now = events_.now();
+    if (now == last_) return;
+    const double dt = seconds_of(now - last_);
+    in_system_integral_ += static_cast<long double>(now - last_) * static_cast<long double>(in_system_);
+    result_.occupancy_integral += dt * static_cast<double>(store_->occupied());
+    result_.waste_integral += dt * static_cast<double>(store_->wasted());
+    result_.cached_integral += dt * static_cast<double>(store_->cached());
+    const MemoryClasses m = memory();
+    mean_bytes_[0] += dt * static_cast<double>(m.weights);
+    mean_bytes_[1] += dt * static_cast<double>(m.kv);
+    mean_bytes_[2] += dt * static_cast<double>(m.scratch);
+    mean_bytes_[3] += dt * static_cast<double>(m.others);
+    if (stepping_) {
+        result_.busy_seconds += dt;
+        if (thermal_.speed() < 1) result_.throttled_seconds += dt;
+    }
+    if (loading_) result_.loading_seconds += dt;
+    const bool was_off = off();
+    if (was_off) result_.off_seconds += dt;
+    const double watts = was_off ? 0 : setup_.scenario.idle_watts + (stepping_ ? step_watts_ : 0);
+    result_.joules += watts * dt;
+    if (thermal_.simulated()) {
+        thermal_.pass(dt, watts);
+        result_.hottest = std::max(result_.hottest, thermal_.temperature());
+        result_.slowest = std::min(result_.slowest, thermal_.speed());
+        if (thermal_.speed() < 1 && result_.first_throttle_seconds < 0)
+            result_.first_throttle_seconds = seconds_of(now);
+    }
+    if (battery_.present()) {
+        const double middle = std::fmod(hour() - dt / 7200 + 24, 24);
+        battery_.pass(dt, watts, battery_.plugged(middle));
+    }
+    last_ = now;
+}
+
+OwnMemory Simulation::own() const {
+    const MemoryClasses m = memory();
+    const std::int64_t mapped = m.weights > 0 ? setup_.mapped : 0;
+    return {m.ours() - mapped, mapped, stepping_ || !scheduler_.idle()};
+}
+
+MemoryClasses Simulation::memory() const {
+    MemoryClasses m;
+    m.system = setup_.fixed.system;
+    m.others = pressure_.simulated() ? pressure_.others() : 0;
+    if (!loaded_ && !loading_) return m;
+    m.weights = setup_.fixed.weights;
+    m.scratch = setup_.fixed.scratch;
+    m.kv = static_cast<std::int64_t>(static_cast<double>(store_->occupied() + store_->cached()) *
+                                     setup_.token_bytes) +
+           setup_.sequence_bytes * setup_.scenario.scheduler.max_sequences;
+    return m;
+}
+
+void Simulation::note_memory() {
+    const MemoryClasses m = memory();
+    const double now = seconds_of(events_.now());
+    if (m.ours() > result_.peak.ours()) {
+        // Only when KV is a part of it: an idle model has no owner.
+        const std::uint64_t holder = scheduler_.largest_holder();
+        result_.peak = m;
+        result_.peak_seconds = now;
+        result_.peak_owner = holder ? setup_.scenario.apps[record(holder).app].name : std::string();
+    }
+    auto& line = result_.timeline;
+    const auto i = std::min(line.size() - 1, static_cast<std::size_t>(static_cast<double>(line.size()) *
+                                                                      static_cast<double>(events_.now()) /
+                                                                      static_cast<double>(end_)));
+    TimelinePoint& p = line[i];
+    if (p.seconds == 0 || m.total() >= p.memory.total()) p.memory = m;
+    p.seconds = std::max(now, 1e-9);
+    p.temperature = thermal_.temperature();
+    p.speed = thermal_.speed();
+    p.battery = battery_.share();
+    p.running = std::max(p.running, static_cast<std::int64_t>(scheduler_.running()));
+    p.waiting = std::max(p.waiting, static_cast<std::int64_t>(scheduler_.waiting()));
+}
+
+void Simulation::begin_load() {
+    loading_ = true;
+    ++result_.loads;
+    note_memory();
+    look_for_victim();
+    if (!loading_) return;  // killed at once
+    Record none;
+    slice(none, "load", events_.now(), after(events_.now(), nanoseconds_of(setup_.load_seconds)));
+    schedule(after(events_.now(), load_carry_.round(setup_.load_seconds)), What::loaded, 0, epoch_);
+}
+
+/// The process is gone, by itself (idle for long) or killed: everything computed is lost.
+void Simulation::lose_process(bool killed) {
+    ++epoch_;
+    stepping_ = loaded_ = loading_ = false;
+    if (killed) ++result_.own_kills;
+    while (make_room()) {
+    }
+    scheduler_.lose_everything();
+    note_memory();
+    if (killed && !scheduler_.idle() && wake_ == kNever) {
+        // The app is started again; not at once, or the killer and it would take turns for ever.
+        wake_ = after(events_.now(), nanoseconds_of(1));
+        schedule(wake_, What::wake);
+    }
+}
+
+void Simulation::look_for_victim() {
+    if (!pressure_.simulated() || kill_scheduled_) return;
+    const int victim = pressure_.victim(own(), refault_rate_);
+    if (victim == -1) return;
+    if (victim == Pressure::kOurselves) {
+        lose_process(true);
+    } else {
+        pressure_.close(static_cast<std::size_t>(victim));
+        ++other_epoch_[static_cast<std::size_t>(victim)];
+        ++result_.kills;
+        note_memory();
+    }
+    kill_scheduled_ = true;  // the killer pauses before it looks again
+    schedule(after(events_.now(), nanoseconds_of(kKillPause)), What::kill);
+}
+
+void Simulation::try_step() {
+    if (stepping_ || loading_ || off() || scheduler_.idle()) return;
+    if (!loaded_) {
+        if (wake_ == kNever || wake_ <= events_.now()) begin_load();
+        return;
+    }
+    const Nanoseconds now = events_.now();
+    if (thermal_.cut_off()) {
+        const Nanoseconds until = after(
+            now, std::max<Nanoseconds>(1, nanoseconds_of(thermal_.until_resume(setup_.scenario.idle_watts))));
+        if (until < wake_) schedule(wake_ = until, What::wake);
+        return;
+    }
+    scheduler_.plan(work_, executor_.tokens_each(), now);
+    if (work_.empty()) {
+        const Nanoseconds wake = scheduler_.wakes_at();
+        if (wake != kNever && wake > now && wake < wake_) schedule(wake_ = wake, What::wake);
+        return;
+    }
+    StepCost cost = executor_.run(work_);
+    if (setup_.scenario.active_watts > 0) cost.joules = setup_.scenario.active_watts * cost.seconds;
+    double seconds = cost.seconds / thermal_.speed() + extra_;
+    extra_ = 0;
+    if (store_->copied() > copied_seen_) {  // read and written once
+        seconds += 2 * static_cast<double>(store_->copied() - copied_seen_) * setup_.token_bytes /
+                   setup_.copy_bandwidth;
+        copied_seen_ = store_->copied();
+    }
+    refault_rate_ = 0;
+    if (pressure_.simulated()) {
+        const double miss = pressure_.miss(own());
+        if (miss > 0 && setup_.storage > 0) {
+            const double bytes = miss * cost.weight_bytes, paging = bytes / setup_.storage;
+            seconds += paging;
+            result_.fault_bytes += bytes;
+            result_.paging_seconds += paging;
+            refault_rate_ = bytes / seconds;
+        }
+    }
+    step_watts_ = seconds > 0 ? cost.joules / seconds : 0;
+    ++result_.steps;
+    if (!work_.decodes.empty()) {
+        ++result_.decode_rows;
+        result_.batch_integral += static_cast<double>(work_.decodes.size());
+    }
+    stepping_ = true;
+    step_began_ = now;
+    note_memory();
+    schedule(after(now, std::max<Nanoseconds>(1, carry_.round(seconds))), What::step, 0, epoch_);
+    look_for_victim();
+}
+
+void Simulation::step_done() {
+    stepping_ = false;
+    scheduler_.complete(work_, events_.now());
+    if (scheduler_.idle()) {
+        idle_since_ = events_.now();
+        refault_rate_ = 0;
+        if (setup_.scenario.load.unload_after > 0)
+            schedule(after(idle_since_, nanoseconds_of(setup_.scenario.load.unload_after)), What::unload, 0,
+                     epoch_);
+        note_memory();
+        return;
+    }
+    try_step();
+}
+
+}  // namespace memwall::sim

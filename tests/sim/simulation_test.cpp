@@ -1,0 +1,168 @@
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/plan/placement.h"
+#include "sim/run.h"
+#include "tests/catch.h"
+
+using namespace memwall;
+using namespace memwall::sim;
+
+namespace {
+
+Scenario scenario(const std::string& text) {
+    return read_scenario("schema: memwall/scenario/1\n" + text, "test.yaml");
+}
+
+const std::string kOneUser =
+    "duration: 2h\n"
+    "deployment: {model: llama-3.2-1b, device: raspberry-pi-5:8GiB, quant: Q4_K_M, context: 2048, prompt: "
+    "700, "
+    "generate: 64}\n"
+    "apps:\n"
+    "  - {name: user, arrivals: {law: fixed, rate: 1/h}, prompt: 700, output: 64}\n";
+
+}  // namespace
+
+TEST_CASE("one user sees what the plan says", "[sim][simulation]") {
+    for (const std::string& device :
+         {std::string("raspberry-pi-5:8GiB"), std::string("rtx-4090"), std::string("pixel-9-pro")}) {
+        std::string text = kOneUser;
+        const std::string pi = "raspberry-pi-5:8GiB";
+        text.replace(text.find(pi), pi.size(), device);
+        const Setup s = prepare(scenario(text));
+        const RunResult r = run(s, {});
+        const AppResult all = r.all();
+        INFO(device);
+        REQUIRE(all.finished == 2);
+        const plan::Prepared& p = s.planned.prepared;
+        const speed::KvTraffic traffic = plan::kv_traffic(p, s.planned.knobs);
+        const auto decode = [&](std::int64_t context) {
+            speed::SpeedSettings settings;
+            settings.context = context;
+            return speed::decode_step(p.workload, s.planned.target.machine, traffic, settings)
+                .total.central.value;
+        };
+        const plan::Speed& plan = s.planned.plan.speed;
+        const double ttft = plan.prefill_time.central.value + plan.tokenization.central.value + decode(700);
+        double rest = 0;
+        for (int i = 1; i < 64; ++i) rest += decode(700 + i);
+        // To 1e-9 and the nanosecond that the clock can show.
+        CHECK(std::abs(all.ttft.mean() - ttft) < 1e-9 * ttft + 2e-9);
+        CHECK(std::abs(all.e2e.mean() - ttft - rest) < 1e-9 * (ttft + rest) + 2e-9);
+        CHECK(std::abs(all.tpot.mean() - rest / 63) < 1e-9 * rest / 63 + 2e-9 / 63);
+    }
+}
+
+TEST_CASE("a seed gives the same result again, on any number of threads", "[sim][simulation]") {
+    const Setup s = prepare(open_scenario("family-nas"));
+    RunOptions options;
+    options.seed = 4;
+    options.checked = false;
+    const auto one = replicate(s, 4, options, {}, 1), two = replicate(s, 4, options, {}, 3);
+    for (std::size_t i = 0; i < 4; ++i)
+        for (const Metric& m : metrics()) {
+            const double a = m.value(one[i], one[i].all()), b = m.value(two[i], two[i].all());
+            CHECK((a == b || (std::isnan(a) && std::isnan(b))));
+        }
+    CHECK(one[0].all().ttft.mean() != one[1].all().ttft.mean());
+}
+
+TEST_CASE("every preset runs, keeps its invariants and finishes most requests", "[sim][simulation]") {
+    for (const EmbeddedFile& f : scenario_presets()) {
+        INFO(f.path);
+        Scenario scenario = read_scenario(std::string(f.text()), std::string(f.path));
+        scenario.seconds = std::min(scenario.seconds, 6 * 3600.0);
+        const Setup s = prepare(std::move(scenario));
+        RunOptions options;
+        options.checked = false;
+        const RunResult r = run(s, options);
+        const AppResult all = r.all();
+        CHECK(all.arrived > 10);
+        CHECK(all.finished > all.arrived * 0.7);
+        CHECK(all.refused < all.arrived * 0.1);
+        CHECK(r.peak.ours() > 0);
+        CHECK(r.peak.weights + r.peak.scratch <= r.peak.ours());
+    }
+}
+
+TEST_CASE("saturated decoding reaches B / step(B)", "[sim][simulation]") {
+    const Setup s = prepare(scenario(
+        "duration: 4000s\n"
+        "deployment: {model: llama-3.2-1b, device: rtx-4090, quant: Q4_K_M, context: 1024, sequences: 8}\n"
+        "apps:\n"
+        "  - {name: load, arrivals: {law: fixed, rate: 10/s}, prompt: 1, output: 1000}\n"));
+    RunOptions options;
+    options.checked = false;
+    const RunResult r = run(s, options);
+    PlannedSteps steps(s.planned.prepared, s.planned.knobs, s.planned.target);
+    // All eight see the same mix of contexts, whose mean is the middle of 1 .. 1,000; the law is linear in
+    // it.
+    StepWork work;
+    for (std::uint32_t i = 0; i < 8; ++i) work.decodes.push_back({i, 500, nullptr, 1});
+    const double expected = 8 / steps.run(work).seconds;
+    CHECK(static_cast<double>(r.all().output_tokens) / r.seconds == Approx(expected).epsilon(0.01));
+    CHECK(r.busy_seconds == Approx(4000).epsilon(0.001));
+}
+
+TEST_CASE("heat slows a long answer and cooling heals", "[sim][simulation]") {
+    const std::string text =
+        "duration: 1000s\n"
+        "deployment: {model: llama-3.2-1b, device: pixel-9-pro, quant: Q4_K_M, context: 8192}\n"
+        "apps:\n"
+        "  - {name: load, arrivals: {law: fixed, rate: 1/h}, prompt: 10, output: 8000}\n";
+    const Setup cold = prepare(scenario(text));
+    const Setup hot = prepare(scenario(text + "thermal: {resistance: 20, time_constant: 100s, ambient: 25, "
+                                              "from: 25, span: 50}\npower: {active: 5W}\n"));
+    RunOptions options;
+    options.checked = false;
+    const RunResult a = run(cold, options), b = run(hot, options);
+    CHECK(b.all().output_tokens < a.all().output_tokens);
+    CHECK(b.throttled_seconds > 0.9 * b.busy_seconds);
+    CHECK(b.hottest > 30);
+    CHECK_FALSE(a.thermal);
+}
+
+TEST_CASE("bad scenarios are refused with their line", "[sim][simulation]") {
+    const auto message = [](const std::string& text) {
+        try {
+            prepare(scenario(text));
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string("accepted");
+    };
+    using Catch::Contains;
+    const std::string base =
+        "deployment: {model: llama-3.2-1b, device: rtx-4090, quant: Q4_K_M, context: 1024}\n";
+    const std::string app = "apps: [{name: a, arrivals: {law: poisson, rate: 1/s}, prompt: 5, output: 5}]\n";
+    CHECK_THAT(
+        message(base + "apps: [{name: a, arrivals: {law: poisson, rate: -1/s}, prompt: 5, output: 5}]\n"),
+        Contains("test.yaml:3") && Contains("rate"));
+    CHECK_THAT(message(base + app + "serving: {preemption: hope}\n"),
+               Contains("test.yaml:4") && Contains("recompute, swap"));
+    CHECK_THAT(message(base + app + "kv: {pool: 1KiB}\n"), Contains("kv.pool"));
+    CHECK_THAT(message(base + app + "kv: {pools: 1GiB}\n"), Contains("unknown key 'pools'"));
+    CHECK_THAT(message(base + app + "memory: {system: 1GiB}\n"), Contains("card"));
+    CHECK_THAT(
+        message("deployment: {model: llama-3.1-70b, device: raspberry-pi-5:8GiB, quant: Q4_K_M}\n" + app),
+        Contains("deployment") && Contains("need"));
+    CHECK_THAT(
+        message(base +
+                "apps: [{name: a, arrivals: {law: poisson, rate: 1/s}, prompt: {law: zipf}, output: 5}]\n"),
+        Contains("fixed, uniform"));
+    CHECK_THAT(message("apps: []\n"), Contains("deployment"));
+    CHECK_THAT(message(base + "apps: [{name: a, trace: nowhere.csv}]\n"), Contains("nowhere.csv"));
+    CHECK_THAT(message(base + app + "serving: {token_budget: 1, max_sequences: 4}\n"),
+               Contains("token_budget"));
+}
+
+TEST_CASE("an interrupted run writes what it has", "[sim][simulation]") {
+    const Setup s = prepare(scenario(kOneUser));
+    const std::atomic<bool> stop{true};
+    RunOptions options;
+    options.stop = &stop;
+    const RunResult r = run(s, options);
+    CHECK(r.interrupted);
+    CHECK(r.all().finished == 0);
+}
