@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
     add_report(command);
     add_quantize_lab(command);
     add_calibrate(command);
+    add_simulate(command);
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {
