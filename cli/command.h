@@ -34,6 +34,7 @@ void add_runtimes(Command command);
 void add_compare(Command command);
 void add_quantize_lab(Command command);
 void add_calibrate(Command command);
+void add_verify(Command command);
 
 /// Option texts given on one command line, applied to a deployment in the order of the table.
 class DeploymentOptions {
