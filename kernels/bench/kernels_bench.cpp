@@ -25,7 +25,7 @@ struct Options {
 };
 
 constexpr std::int64_t kK = 4096;
-constexpr int kDim = 128, kContextPages = 64, kPrefillTokens = 96, kPrefillPanels = 64;
+constexpr int kDim = 128, kContextPages = 64, kPrefillTokens = 96, kPrefillPanels = 256;
 
 /// What the job of a case needs beside the region it reads.
 struct Inputs {
