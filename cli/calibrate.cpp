@@ -152,8 +152,8 @@ int run(const Options& o) {
         return kDone;
     }
     const device::Calibration& c = *done.device.calibration;
-    std::cout << fmt::format("{}: {}, {} threads, {} pages, {:.1f} % of CPU time stolen\n", done.device.name,
-                             c.isa, c.threads, c.pages, c.steal * 100)
+    std::cout << fmt::format("{}: {}, {} thread{}, {} pages, {:.1f} % of CPU time stolen\n", done.device.name,
+                             c.isa, c.threads, c.threads == 1 ? "" : "s", c.pages, c.steal * 100)
               << table(c);
     for (const std::string& note : done.device.notes) std::cout << "note: " << note << "\n";
     std::cerr << fmt::format("Saved to {}; `memwall plan MODEL --device {}` plans with it.\n", path,

@@ -1,4 +1,5 @@
-// What /proc and /sys say about memory and processors: what describe_host() and the probes of kernels/ rest on.
+// What /proc and /sys say about memory and processors: what describe_host() and the probes of kernels/ rest
+// on.
 #pragma once
 
 #include <optional>

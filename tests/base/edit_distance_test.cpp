@@ -8,7 +8,7 @@
 namespace memwall {
 namespace {
 
-TEST_CASE("Edits are counted") {
+TEST_CASE("Edits are counted", "[base]") {
     CHECK(edit_distance("", "") == 0);
     CHECK(edit_distance("", "abc") == 3);
     CHECK(edit_distance("kitten", "sitting") == 3);  // the textbook case: two replaced, one inserted
@@ -17,7 +17,7 @@ TEST_CASE("Edits are counted") {
     CHECK(edit_distance("ca", "abc") == 3);       // a swapped pair is not edited again
 }
 
-TEST_CASE("Edits count alike in both directions and never exceed the longer text") {
+TEST_CASE("Edits count alike in both directions and never exceed the longer text", "[base]") {
     const unsigned seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937 random(seed);

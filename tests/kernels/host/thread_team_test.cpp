@@ -11,7 +11,7 @@
 namespace memwall::kernels {
 namespace {
 
-TEST_CASE("Every thread of the team runs once, on its own CPU") {
+TEST_CASE("Every thread of the team runs once, on its own CPU", "[kernels]") {
     const Topology topology = read_topology();
     ThreadTeam team(static_cast<int>(topology.cpus.size()), topology);
     CHECK(team.pinned());
@@ -31,7 +31,7 @@ TEST_CASE("Every thread of the team runs once, on its own CPU") {
     }
 }
 
-TEST_CASE("A barrier separates steps, also with more threads than CPUs") {
+TEST_CASE("A barrier separates steps, also with more threads than CPUs", "[kernels]") {
     for (const int threads : {1, 2, 5}) {
         ThreadTeam team(threads);
         // Each step reads what all threads wrote in the step before it.
@@ -55,7 +55,7 @@ TEST_CASE("A barrier separates steps, also with more threads than CPUs") {
     }
 }
 
-TEST_CASE("An exception ends the run for all, and the team goes on") {
+TEST_CASE("An exception ends the run for all, and the team goes on", "[kernels]") {
     ThreadTeam team(3);
     CHECK_THROWS_AS(team.run([&](int thread) {
         if (thread == 1) throw std::runtime_error("one of three");
@@ -70,12 +70,24 @@ TEST_CASE("An exception ends the run for all, and the team goes on") {
     CHECK(ran == 3);
 }
 
-TEST_CASE("Threads that cannot be are refused") {
+TEST_CASE("Some of a team work while the others wait", "[kernels]") {
+    ThreadTeam team(3);
+    std::vector<std::atomic<int>> calls(3);
+    const RunTime time =
+        run_together(team, 2, [&](int thread) { calls[static_cast<std::size_t>(thread)]++; });
+    CHECK(time.cpu.size() == 2);
+    CHECK(time.wall >= 0);
+    CHECK(calls[0] == 1);
+    CHECK(calls[1] == 1);
+    CHECK(calls[2] == 0);
+}
+
+TEST_CASE("Threads that cannot be are refused", "[kernels]") {
     CHECK_THROWS_AS(ThreadTeam(-1), Error);
     CHECK_THROWS_AS(ThreadTeam(1 << 20), Error);
 }
 
-TEST_CASE("A sleeping thread is not clean, a missing sample is") {
+TEST_CASE("A sleeping thread is not clean, a missing sample is", "[kernels]") {
     RunTime time;
     CHECK(time.share() == 1);
     time.cpu = {1.0, 0.5};
@@ -86,7 +98,7 @@ TEST_CASE("A sleeping thread is not clean, a missing sample is") {
     CHECK(time.clean());
 }
 
-TEST_CASE("Shares cover everything once") {
+TEST_CASE("Shares cover everything once", "[kernels]") {
     for (const std::size_t count : {0u, 1u, 7u, 16u, 1000u})
         for (const int threads : {1, 2, 3, 16}) {
             std::size_t next = 0;

@@ -10,7 +10,7 @@
 namespace memwall::kernels {
 namespace {
 
-TEST_CASE("Threads go one a core first, fast cores before slow ones, then siblings") {
+TEST_CASE("Threads go one a core first, fast cores before slow ones, then siblings", "[kernels]") {
     // Two slow cores (0, 1) and two fast ones (2, 3) with two logical CPUs each.
     std::vector<Cpu> cpus = {{0, 0, 0, 0, 0}, {1, 1, 0, 0, 0}, {2, 2, 0, 0, 1},
                              {3, 2, 1, 0, 1}, {4, 3, 0, 0, 1}, {5, 3, 1, 0, 1}};
@@ -20,7 +20,7 @@ TEST_CASE("Threads go one a core first, fast cores before slow ones, then siblin
     CHECK(order == std::vector<int>{2, 4, 0, 1, 3, 5});
 }
 
-TEST_CASE("The topology holds exactly the CPUs this process may use") {
+TEST_CASE("The topology holds exactly the CPUs this process may use", "[kernels]") {
     cpu_set_t set;
     REQUIRE(sched_getaffinity(0, sizeof set, &set) == 0);
     const Topology t = read_topology();
@@ -38,7 +38,7 @@ TEST_CASE("The topology holds exactly the CPUs this process may use") {
     CHECK(default_threads(t) <= t.cores);
 }
 
-TEST_CASE("An affinity mask narrows the topology") {
+TEST_CASE("An affinity mask narrows the topology", "[kernels]") {
     const Topology all = read_topology();
     const int wanted = all.cpus.back().os_index;
     std::thread([&] {  // the mask of this thread only
@@ -53,7 +53,7 @@ TEST_CASE("An affinity mask narrows the topology") {
     CHECK_FALSE(pin_this_thread(1 << 20));
 }
 
-TEST_CASE("A cache level is found by number, the instruction cache is not it") {
+TEST_CASE("A cache level is found by number, the instruction cache is not it", "[kernels]") {
     Topology t;
     t.caches = {
         {1, "instruction", Bytes(1), 1}, {1, "data", Bytes(48 << 10), 2}, {2, "unified", Bytes(2 << 20), 2}};
