@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     add_quantize_lab(command);
     add_calibrate(command);
     add_simulate(command);
+    add_verify(command);
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {

@@ -107,7 +107,7 @@ class Verifier {
         s.kv = find_kv_kind(kv);
         s.chunk = kChunk;
         s.context = *std::max_element(options_.contexts.begin(), options_.contexts.end()) +
-                    kSteps * (3 * options_.runs + 2);
+                    kSteps * (2 * options_.runs + 2);
         return s;
     }
 
@@ -146,12 +146,13 @@ class Verifier {
         i.high = predicted * (1 + tolerance);
     }
 
-    /// Samples until `runs` are clean, or three times as many were taken.
+    /// Samples until `runs` are clean; no more than twice as many, and no more than `runs` where none is.
     template <class Sample>
     device::ProbeResult timed(const std::string& name, Sample sample) {
         SampleSet set{name, "s", "", team_.threads(), 0, {}};
         sample();
-        for (int clean = 0, taken = 0; clean < options_.runs && taken < 3 * options_.runs; ++taken) {
+        for (int clean = 0, taken = 0; clean < options_.runs; ++taken) {
+            if (taken >= options_.runs * (clean == 0 ? 1 : 2)) break;
             set.samples.push_back(sample());
             clean += set.samples.back().clean;
             ++run_.samples;

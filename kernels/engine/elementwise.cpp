@@ -9,24 +9,29 @@
 namespace memwall::kernels {
 namespace {
 
-/// exp to 2e-7 relative within +-87, clamped beyond: 2^n times a Taylor polynomial, in a form that compilers
-/// vectorise.
-inline float exp_clamped(float x) {
-    x = std::min(std::max(x, -87.0f), 87.0f);
-    const float shifted = x * 1.442695041f + 0x1.8p23f;
-    const float n = shifted - 0x1.8p23f;
-    float r = x - n * 0.693359375f;
-    r = r + n * 2.12194440e-4f;
-    float p = 1.0f / 5040;
-    p = p * r + 1.0f / 720;
-    p = p * r + 1.0f / 120;
-    p = p * r + 1.0f / 24;
-    p = p * r + 1.0f / 6;
-    p = p * r + 0.5f;
-    p = p * r + 1.0f;
-    p = p * r + 1.0f;
-    const auto exponent = (std::bit_cast<std::uint32_t>(shifted) + 127u) << 23;
-    return p * std::bit_cast<float>(exponent);
+constexpr std::size_t kRun = 64;  // values that pass through the stages of gate_times() together
+
+/// 1 / (1 + exp(-z)), exp to 2e-7 relative: 2^n times a Taylor polynomial, in a form that compilers
+/// vectorise. Clamping is a loop of its own, since compilers turn it into branches around the rest otherwise.
+inline void sigmoids(float* z, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) z[i] = -z[i] > -87.0f ? -z[i] : -87.0f;
+    for (std::size_t i = 0; i < n; ++i) z[i] = z[i] < 87.0f ? z[i] : 87.0f;
+    for (std::size_t i = 0; i < n; ++i) {
+        const float shifted = z[i] * 1.442695041f + 0x1.8p23f;
+        const float whole = shifted - 0x1.8p23f;
+        float r = z[i] - whole * 0.693359375f;
+        r = r + whole * 2.12194440e-4f;
+        float p = 1.0f / 5040;
+        p = p * r + 1.0f / 720;
+        p = p * r + 1.0f / 120;
+        p = p * r + 1.0f / 24;
+        p = p * r + 1.0f / 6;
+        p = p * r + 0.5f;
+        p = p * r + 1.0f;
+        p = p * r + 1.0f;
+        const auto exponent = (std::bit_cast<std::uint32_t>(shifted) + 127u) << 23;
+        z[i] = 1 / (1 + p * std::bit_cast<float>(exponent));
+    }
 }
 
 }  // namespace
@@ -48,18 +53,20 @@ void add_to(std::span<float> x, std::span<const float> y) {
 }
 
 void gate_times(std::span<float> gate, std::span<const float> up, bool gelu) {
-    float* g = gate.data();
-    const float* u = up.data();
-    const std::size_t n = gate.size();
-    if (gelu) {
-        // x/2 (1 + tanh z) = x / (1 + exp(-2 z)), z = sqrt(2/pi) (x + 0.044715 x^3)
-        for (std::size_t i = 0; i < n; ++i) {
-            const float z = 1.5957691216f * (g[i] + 0.044715f * g[i] * g[i] * g[i]);
-            g[i] = g[i] / (1 + exp_clamped(-z)) * u[i];
-        }
-        return;
+    float z[kRun];
+    for (std::size_t from = 0; from < gate.size(); from += kRun) {
+        const std::size_t n = std::min(kRun, gate.size() - from);
+        float* g = gate.data() + from;
+        const float* u = up.data() + from;
+        // SiLU is x sigmoid(x). GELU is x/2 (1 + tanh y) = x sigmoid(2 y), y = sqrt(2/pi) (x + 0.044715 x^3).
+        if (gelu)
+            for (std::size_t i = 0; i < n; ++i)
+                z[i] = 1.5957691216f * (g[i] + 0.044715f * g[i] * g[i] * g[i]);
+        else
+            for (std::size_t i = 0; i < n; ++i) z[i] = g[i];
+        sigmoids(z, n);
+        for (std::size_t i = 0; i < n; ++i) g[i] = g[i] * z[i] * u[i];
     }
-    for (std::size_t i = 0; i < n; ++i) g[i] = g[i] / (1 + exp_clamped(-g[i])) * u[i];
 }
 
 std::vector<double> rope_frequencies(int dim, double base, std::span<const float> factors) {
