@@ -37,6 +37,8 @@ int main(int argc, char** argv) {
     add_report(command);
     add_quantize_lab(command);
     add_calibrate(command);
+    add_completion(command);
+    add_man(command);
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {
