@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
     add_calibrate(command);
     add_simulate(command);
     add_verify(command);
+    add_completion(command);
+    add_man(command);
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {

@@ -128,11 +128,12 @@ void Chart::line(const std::vector<Place>& places, std::string_view style) {
     canvas_.occupy(points);
 }
 
-void Chart::level(double y, std::string_view style, std::string_view label) {
+void Chart::level(double y, std::string_view style, std::string_view label, Anchor end) {
     canvas_.line({{left_, py(y)}, {right_, py(y)}}, style);
-    canvas_.text(right_ - 2, py(y) - 5, label, Anchor::end, "strong");
     const double width = 7 * static_cast<double>(label.size());
-    canvas_.occupy(right_ - width, py(y) - 17, width, 18);
+    const bool right = end == Anchor::end;
+    canvas_.text(right ? right_ - 2 : left_ + 3, py(y) - 5, label, end, "strong");
+    canvas_.occupy(right ? right_ - width : left_, py(y) - 17, width, 18);
     canvas_.occupy(left_, py(y) - 2, right_ - left_, 4);
 }
 

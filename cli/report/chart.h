@@ -34,8 +34,8 @@ class Chart {
     void band(const std::vector<Spread>& spreads, std::string_view style);
     /// Labels keep off it.
     void line(const std::vector<Place>& places, std::string_view style);
-    /// Across the whole width, with its label above the right end.
-    void level(double y, std::string_view style, std::string_view label);
+    /// Across the whole width, with its label above that end.
+    void level(double y, std::string_view style, std::string_view label, Anchor end);
     void dot(Place at, double radius, std::string_view style, std::string_view hover = {});
     void label(Place at, double radius, std::string_view text, std::string_view style = {});
     std::string svg() const { return canvas_.svg(); }

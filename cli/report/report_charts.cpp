@@ -176,7 +176,7 @@ std::string memory_chart(const Report& r) {
     chart.line(centre, "total");
     if (r.context_budget > 0) {
         chart.level(r.context_budget / kGiB, "budget",
-                    fmt::format("budget {}", bytes_words(r.context_budget)));
+                    fmt::format("budget {}", bytes_words(r.context_budget)), Anchor::start);
         if (r.max_context > 0 && static_cast<double>(r.max_context) <= last) {
             const Place at{static_cast<double>(r.max_context), r.context_budget / kGiB};
             chart.dot(at, 5, "mark",
@@ -204,7 +204,8 @@ std::string speed_chart(const Report& r) {
     chart.band(band, "band");
     chart.line(line, "rate");
     if (r.limits.min_decode > 0)
-        chart.level(r.limits.min_decode, "budget", fmt::format("asked {:.3g}", r.limits.min_decode));
+        chart.level(r.limits.min_decode, "budget", fmt::format("asked {:.3g}", r.limits.min_decode),
+                    Anchor::end);
     if (r.max_context > 0 && static_cast<double>(r.max_context) < line.back().x) {
         chart.line({{static_cast<double>(r.max_context), 0}, {static_cast<double>(r.max_context), most}},
                    "limit");

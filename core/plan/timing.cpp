@@ -210,14 +210,16 @@ Speed time(const Prepared& p, const Knobs& k, const Target& t, const Placement& 
     if (p.draft && t.draft && t.draft->machine_known && !paging) {
         const speed::TimeTerms draft =
             speed::decode_step(p.draft->workload, t.draft->machine, kv_traffic(*p.draft, k), settings);
-        const speed::TimeTerms verify =
-            speed::verification_step(p.workload, t.machine, traffic, settings, k.draft_tokens + 1);
+        Time verify =
+            speed::verification_step(p.workload, t.machine, traffic, settings, k.draft_tokens + 1).total;
+        std::string_view same_bound = s.bound;
+        add_host_parts(verify, same_bound, p, k, t, placement, traffic);
         const speed::AcceptancePrior& prior = speed::acceptance_prior();
         const auto acceptance =
             k.acceptance > 0 ? Interval<double>::exact(k.acceptance)
                              : Interval<double>{prior.low, prior.central, prior.high, 0.9, prior.source};
         const auto round =
-            speed::speculate(step, draft.total.central, verify.total.central, k.draft_tokens, acceptance);
+            speed::speculate(step, draft.total.central, verify.central, k.draft_tokens, acceptance);
         s.speculative = true;
         s.plain_decode = rate(step);
         s.tokens_per_round = round.tokens_per_round;

@@ -9,4 +9,6 @@ cmake -S "$source" -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix/usr" -DCMAKE_
 cmake --build "$prefix/build" >/dev/null
 "$prefix/build/consumer"
 "$prefix/usr/bin/memwall" --version
-echo "2 passed, 0 failed"
+grep -q '^complete -F _memwall memwall' "$prefix/usr/share/bash-completion/completions/memwall"
+for page in "$prefix/usr/share/man/man1/memwall.1" "$prefix/usr/share/man/man1/memwall-plan.1"; do grep -q '^\.SH NAME' "$page"; done
+echo "4 passed, 0 failed"
