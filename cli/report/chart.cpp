@@ -60,7 +60,8 @@ void repair(Axis& a) {
     if (a.logarithmic) {
         a.low = std::max(a.low, 1e-12);
         if (a.high <= a.low * 1.02) a.low /= 1.5, a.high = std::max(a.high, a.low) * 1.5 * 1.5;
-    } else if (a.high <= a.low) {
+    } else if (a.high - a.low <= 1e-6 * std::abs(a.low)) {
+        // Ticks closer than that would be lost in rounding.
         a.high = a.low + std::max(std::abs(a.low) * 0.1, 1.0);
     }
     if (!a.tick_text) a.tick_text = tick_number;

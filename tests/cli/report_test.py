@@ -129,6 +129,17 @@ evil["answers"]["latency"]["command"] = "<img src=x onerror=alert(1)>"
 words = page_of(run("report", "--from", "evil.json").stdout, "hostile names", 5)
 expect("<script>alert(1)</script>" in words, "hostile names are shown as they are")
 
+# Absurd numbers are drawn at the edge, in no more time.
+absurd = json.loads(recommend.stdout)
+for i, candidate in enumerate(absurd["candidates"]):
+    for end in ("low", "central", "high"):
+        candidate["footprint_bytes"][end] = 2**62 + i * 1024
+        candidate["job_seconds"][end] = 1e300 / (i + 1)
+    candidate["needed_bytes"]["low"] = -2**62
+    candidate["context"] = 2**60
+(here / "absurd.json").write_text(json.dumps(absurd))
+page_of(run("report", "--from", "absurd.json").stdout, "absurd numbers", 3)
+
 # Broken documents are one line and status 2.
 broken = {"not JSON": "{", "another schema": '{"schema": "memwall/fit/1"}', "no fields": '{"schema": "memwall/recommend/1"}'}
 index = json.loads(recommend.stdout)
