@@ -53,6 +53,7 @@ Simulation::Simulation(const Setup& setup, const RunOptions& options)
     result_.memory = pressure_.simulated();
     result_.thermal = thermal_.simulated();
     result_.battery = battery_.present();
+    result_.objectives = s.objectives.any();
     result_.hottest = thermal_.temperature();
     result_.pool_tokens = store_->cells();
     result_.prefix_note = setup.prefix_note;
@@ -300,6 +301,13 @@ void Simulation::finished(std::uint64_t ticket, std::int64_t output, bool comple
         app.e2e.add(seconds_of(r.last - r.arrival));
         if (output > 1) app.tpot.add(seconds_of(r.last - r.first) / static_cast<double>(output - 1));
         slice(r, "decode", r.first, r.last);
+        const Objectives& o = setup_.scenario.objectives;
+        const auto within = [](double limit, double value) { return limit <= 0 || value <= limit; };
+        const double ttft = seconds_of(r.first - r.arrival);
+        app.good += complete && within(o.ttft_p95, ttft) && within(o.ttft_p99, ttft) &&
+                    within(o.e2e_p95, seconds_of(r.last - r.arrival)) &&
+                    (output < 2 ||
+                     within(o.tpot_p95, seconds_of(r.last - r.first) / static_cast<double>(output - 1)));
     }
     const std::uint32_t session = r.session;
     Live& l = sessions_[session];
@@ -391,6 +399,7 @@ RunResult Simulation::finish() {
     for (const Record& r : records_)
         if (r.open) {
             ++result_.apps[r.app].unfinished;
+            if (r.first < 0) result_.apps[r.app].pending.add(seconds_of(events_.now() - r.arrival));
             sojourns_ += static_cast<long double>(events_.now() - r.arrival);
         }
     // Little's law on the sample path: the integral of the number in the system is the sum of all stays.
