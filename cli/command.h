@@ -39,6 +39,7 @@ void add_require(Command command);
 void add_check(Command command);
 void add_quantize_lab(Command command);
 void add_calibrate(Command command);
+void add_simulate(Command command);
 
 /// Option texts given on one command line, applied to a deployment in the order of the table.
 class DeploymentOptions {

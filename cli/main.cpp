@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
     add_check(command);
     add_quantize_lab(command);
     add_calibrate(command);
+    add_simulate(command);
 
     const auto subcommands = app.get_subcommands(static_cast<bool (*)(CLI::App*)>(nullptr));
     const auto known = [&](const std::string& name) {

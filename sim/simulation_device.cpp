@@ -97,6 +97,7 @@ void Simulation::begin_load() {
     look_for_victim();
     if (!loading_) return;  // killed at once
     Record none;
+    none.app = UINT32_MAX;  // of no app
     slice(none, "load", events_.now(), after(events_.now(), nanoseconds_of(setup_.load_seconds)));
     schedule(after(events_.now(), load_carry_.round(setup_.load_seconds)), What::loaded, 0, epoch_);
 }

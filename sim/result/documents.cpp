@@ -171,13 +171,14 @@ std::string timeline_csv(const RunResult& r) {
 
 std::string perfetto_json(const RunResult& r) {
     Json events = Json::array();
+    events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", "device"}}}});
     for (std::size_t i = 0; i < r.apps.size(); ++i)
         events.push_back(
             {{"name", "process_name"}, {"ph", "M"}, {"pid", i + 1}, {"args", {{"name", r.apps[i].name}}}});
     for (const TraceSlice& s : r.slices)
         events.push_back({{"name", s.what},
                           {"ph", "X"},
-                          {"pid", s.app + 1},
+                          {"pid", static_cast<std::uint32_t>(s.app + 1)},  // 0: of no app
                           {"tid", s.request},
                           {"ts", static_cast<double>(s.from) / 1000},
                           {"dur", static_cast<double>(s.to - s.from) / 1000}});

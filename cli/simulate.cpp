@@ -1,0 +1,163 @@
+// memwall simulate: what happens over time.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "core/base/error.h"
+#include "core/plan/decision_options.h"
+#include "core/plan/options.h"
+#include "core/view/text_table.h"
+#include "sim/result/views.h"
+
+namespace memwall::cli {
+namespace {
+
+struct Options {
+    std::string scenario, model, find, trace;
+    DeploymentOptions deployment;
+    std::string duration, ttft_p95, ttft_p99, tpot_p95, e2e_p95;
+    std::int64_t seed = -1, replications = 0;
+    bool list = false, json = false, csv = false, timeline = false, definitions = false, require = false;
+};
+
+std::atomic<bool> stop{false};
+
+/// The first interrupt ends the simulation and prints what there is, the second ends the program.
+void interrupted(int signal) {
+    stop = true;
+    std::signal(signal, SIG_DFL);
+}
+
+/// Options of the command line over those of the scenario.
+void override_deployment(plan::Deployment& d, const Options& o) {
+    const plan::Deployment given = o.deployment.deployment(o.model);
+    if (!o.model.empty()) d.model = o.model;
+    for (const plan::Option& option : plan::options()) {
+        std::string text = option.get(given);
+        for (std::size_t from = 0; from < text.size();) {
+            const std::size_t to = std::min(text.find('\n', from), text.size());
+            option.set(d, text.substr(from, to - from), "--" + std::string(option.name));
+            from = to + 1;
+        }
+    }
+}
+
+sim::Scenario scenario_of(const Options& o) {
+    sim::Scenario s = sim::open_scenario(o.scenario);
+    override_deployment(s.deployment, o);
+    if (o.seed >= 0) s.seed = static_cast<std::uint64_t>(o.seed);
+    if (o.replications > 0) s.replications = o.replications;
+    const auto set = [](double& to, const std::string& text, const char* place) {
+        if (!text.empty()) to = plan::parse_seconds(text, place).value;
+    };
+    set(s.seconds, o.duration, "--duration");
+    set(s.objectives.ttft_p95, o.ttft_p95, "--ttft-p95");
+    set(s.objectives.ttft_p99, o.ttft_p99, "--ttft-p99");
+    set(s.objectives.tpot_p95, o.tpot_p95, "--tpot-p95");
+    set(s.objectives.e2e_p95, o.e2e_p95, "--e2e-p95");
+    return s;
+}
+
+int list(bool colour) {
+    view::TextTable t{{"preset", "about"}, {}};
+    for (const EmbeddedFile& f : sim::scenario_presets()) {
+        const sim::Scenario s = sim::read_scenario(std::string(f.text()), std::string(f.path));
+        t.rows.push_back({s.name, s.about});
+    }
+    std::cout << view::plain_table(t, colour);
+    return kDone;
+}
+
+int run(const Options& o) {
+    if (o.list) return list(colour_output());
+    if (o.scenario.empty())
+        throw Error("SCENARIO", "none", "a preset of `memwall simulate --list` or a .yaml file");
+    if (!o.find.empty() && o.find != "users" && o.find != "pool")
+        throw Error("--find", "'" + o.find + "'", "users or pool");
+    const sim::Scenario scenario = scenario_of(o);
+    sim::RunOptions options;
+    options.seed = scenario.seed;
+    options.slices = !o.trace.empty();
+    options.stop = &stop;
+    std::signal(SIGINT, interrupted);
+    const sim::Setup setup = sim::prepare(scenario);
+
+    if (!o.find.empty()) {
+        const sim::CapacityAnswer answer =
+            o.find == "users" ? sim::find_users(scenario, options) : sim::find_pool(scenario, options);
+        std::cout << (o.json ? sim::simulate_json(setup, {}, scenario.seed, {answer})
+                             : sim::answer_text(answer, colour_output()));
+        if (stop) std::cerr << "memwall: interrupted; the answer is what was found until then\n";
+        return o.require && answer.best == 0 ? kFailed : kDone;
+    }
+    std::ofstream trace;
+    if (!o.trace.empty()) {
+        trace.open(o.trace);
+        if (!trace)
+            throw Error("--trace", "cannot write '" + o.trace + "'", "a file in a folder to write to");
+    }
+    const auto runs = sim::replicate(setup, scenario.replications, options, progress_bar("simulate"));
+    if (trace.is_open() && !(trace << sim::perfetto_json(runs.front()) && trace.flush()))
+        throw Error("--trace", "cannot write '" + o.trace + "'", "room for the file");
+    std::cout << (o.json  ? sim::simulate_json(setup, runs, scenario.seed)
+                  : o.csv ? sim::metrics_csv(runs)
+                  : o.timeline
+                      ? sim::timeline_csv(runs.front())
+                      : sim::simulate_text(setup, runs, colour_output(), terminal_width(), o.definitions));
+    if (stop) std::cerr << "memwall: interrupted; the numbers are those of the time simulated until then\n";
+    return o.require && !sim::holds(scenario.objectives, runs) ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_simulate(Command command) {
+    auto o = std::make_shared<Options>();
+    CLI::App* app = command.app.add_subcommand(
+        "simulate", "What happens over time: users, queues, memory pressure, heat and battery");
+    app->add_option("SCENARIO", o->scenario, "a preset's name (--list) or a scenario YAML");
+    app->add_flag("--list", o->list, "the presets");
+    app->add_option("--model", o->model, "another model than the scenario's")->type_name("MODEL");
+    app->add_option("--duration", o->duration, "simulated time, instead of the scenario's")
+        ->type_name("TIME");
+    app->add_option("--seed", o->seed, "of all random streams")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    app->add_option("--replications", o->replications, "independent runs, on all cores; gives intervals")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+    app->add_option("--find", o->find,
+                    "a question of capacity: most users, or smallest KV pool, within the objectives")
+        ->type_name("users|pool");
+    app->add_option("--ttft-p95", o->ttft_p95, "objective: time to first token of 95 %")->type_name("TIME");
+    app->add_option("--ttft-p99", o->ttft_p99, "objective: time to first token of 99 %")->type_name("TIME");
+    app->add_option("--tpot-p95", o->tpot_p95, "objective: time per output token of 95 %")->type_name("TIME");
+    app->add_option("--e2e-p95", o->e2e_p95, "objective: whole answers of 95 %")->type_name("TIME");
+    app->add_flag("--require", o->require, "exit with 1 unless the objectives hold");
+    app->add_flag("--definitions", o->definitions, "every metric with its definition")->group("Output");
+    app->add_flag("--json", o->json, "print one JSON document")->group("Output");
+    app->add_flag("--csv", o->csv, "print every metric of every run as comma-separated values")
+        ->group("Output");
+    app->add_flag("--timeline", o->timeline,
+                  "print the first run's memory over time as comma-separated values")
+        ->group("Output");
+    app->add_option("--trace", o->trace, "write the first run for ui.perfetto.dev")
+        ->type_name("FILE")
+        ->group("Output");
+    o->deployment.add_options_to(*app);
+    app->footer(
+        "Examples:\n"
+        "  memwall simulate phone-day\n"
+        "  memwall simulate family-nas --replications 20 --definitions\n"
+        "  memwall simulate rag-box --find users --ttft-p95 2s\n"
+        "  memwall simulate rag-box --device rtx-4080 --find pool\n"
+        "  memwall simulate my.yaml --json --trace run.json");
+    app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace memwall::cli
