@@ -145,7 +145,7 @@ std::string simulate_text(const Setup& s, const std::vector<RunResult>& runs, bo
                             {"first throttled after", "first_throttle"},
                             {"throttled", "throttled"},
                             {"slowest", "slowest_speed"}}));
-    row("energy", line(runs, {{"", "energy"},
+    row("energy", line(runs, {{"drawn", "energy"},
                               {"a token", "energy_per_token"},
                               {"battery at the end", "battery_end"},
                               {"off", "switched_off"}}));
