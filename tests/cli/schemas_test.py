@@ -29,6 +29,8 @@ RUNS = [
     ["devices", "--json"], ["devices", "show", "iphone-16-pro", "--json"], ["devices", "show", "host", "--json"],
     ["quantize-lab", "synthetic:student-t:4", "--rows", "16", "--columns", "256", "--layer", "--kv", "--methods", "F32,Q4_K,NF4,int4-g128", "--json"],
 ]
+RUNS += [["simulate", "phone-day", "--json", "--duration", "6h", "--replications", "2"],
+         ["simulate", "rag-box", "--json", "--find", "users"], ["simulate", "rag-box", "--json", "--find", "pool", "--duration", "1h"]]
 profiles = tempfile.TemporaryDirectory()
 RUNS.append(["calibrate", "--seconds", "1", "--json", "--storage", profiles.name, "--output", profiles.name + "/host.yaml"])
 passed = failed = 0
@@ -41,7 +43,7 @@ for arguments in RUNS:
         problem = "; ".join(f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in errors[:3])
     print(("FAIL " + problem + " " if problem else "ok ") + " ".join(arguments))
     passed, failed = passed + (not problem), failed + bool(problem)
-for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"),
+for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"), (top, "sim/presets/*.yaml"),
                         (pathlib.Path(profiles.name), "host.yaml")):
     for path in sorted(folder.glob(pattern)):
         document = yaml.safe_load(path.read_text())
