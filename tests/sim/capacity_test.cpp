@@ -173,6 +173,22 @@ TEST_CASE("speculation speeds up by the closed form", "[sim][capacity]") {
     CHECK(b.all().tpot.mean() < a.all().tpot.mean());
 }
 
+TEST_CASE("an empty battery ends the day until the charger comes", "[sim][capacity]") {
+    const RunResult r = run_checked(
+        "duration: 24h\n"
+        "starts_at: 8\n"
+        "deployment: {model: llama-3.2-1b, device: pixel-9-pro, quant: Q4_K_M, context: 1024}\n"
+        "apps: [{name: user, arrivals: {law: fixed, rate: 6/h}, prompt: 20, output: 20}]\n"
+        "power: {battery: 4Wh, idle: 1W, active: 5W, charger: 10W, plugged_from: 20, plugged_to: 22}\n");
+    // 4 Wh at a little over 1 W: gone before noon, charged from 20 to 22 h, gone again in the night.
+    CHECK(r.off_seconds > 8 * 3600);
+    CHECK(r.off_seconds < 16 * 3600);
+    CHECK(r.all().refused > 40);
+    CHECK(r.all().finished > 30);
+    CHECK(r.loads >= 1);
+    CHECK(r.joules < 2.1 * 4 * 3600 + 2 * 3600 * 2);
+}
+
 TEST_CASE("documents say what the run was", "[sim][capacity]") {
     const Setup s = prepare(scenario(kChat));
     RunOptions options;
