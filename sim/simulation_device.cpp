@@ -43,6 +43,7 @@ void Simulation::account() {
     if (battery_.present()) {
         const double middle = std::fmod(hour() - dt / 7200 + 24, 24);
         battery_.pass(dt, watts, battery_.plugged(middle));
+        if (off() && !was_off) lose_process(false);  // what waits goes on waiting
     }
     last_ = now;
 }
@@ -97,6 +98,7 @@ void Simulation::begin_load() {
     look_for_victim();
     if (!loading_) return;  // killed at once
     Record none;
+    none.app = UINT32_MAX;  // of no app
     slice(none, "load", events_.now(), after(events_.now(), nanoseconds_of(setup_.load_seconds)));
     schedule(after(events_.now(), load_carry_.round(setup_.load_seconds)), What::loaded, 0, epoch_);
 }
@@ -134,7 +136,12 @@ void Simulation::look_for_victim() {
 }
 
 void Simulation::try_step() {
-    if (stepping_ || loading_ || off() || scheduler_.idle()) return;
+    if (off()) {  // on a charger it is looked at again every minute
+        if (battery_.plugged(std::fmod(hour() + 1e-6, 24)) && wake_ == kNever)
+            schedule(wake_ = after(events_.now(), nanoseconds_of(60)), What::wake);
+        return;
+    }
+    if (stepping_ || loading_ || scheduler_.idle()) return;
     if (!loaded_) {
         if (wake_ == kNever || wake_ <= events_.now()) begin_load();
         return;

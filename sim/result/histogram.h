@@ -27,6 +27,14 @@ class Histogram {
         for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
     }
     std::int64_t count() const { return count_; }
+    /// How many values are at most `value`, to the width of a bucket.
+    std::int64_t at_most(double value) const {
+        const std::size_t last =
+            value <= kLeast ? 0 : 1 + static_cast<std::size_t>(std::log(value / kLeast) * kPerLog);
+        std::int64_t n = 0;
+        for (std::size_t i = 0; i <= last && i < counts_.size(); ++i) n += counts_[i];
+        return n;
+    }
     double mean() const { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
     double largest() const { return largest_; }
     /// The smallest value that a share `p` of the values does not exceed; 0 without any.

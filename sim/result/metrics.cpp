@@ -73,6 +73,8 @@ const Metric kMetrics[] = {
      mean<&AppResult::queue>},
     {"queue_p95", U::seconds, "95 % of the requests waited at most so long",
      quantile<&AppResult::queue, 950>},
+    {"goodput", U::share, "requests finished within every objective over requests that arrived",
+     [](R, A a) { return over(count(a.good), count(a.arrived)); }, [](R r) { return r.objectives; }},
     {"output_rate", U::per_second, "output tokens of all requests over the simulated time",
      [](R r, A a) { return over(count(a.output_tokens), r.seconds); }},
     {"output_tokens", U::tokens, "tokens that came out", [](R, A a) { return count(a.output_tokens); }},
@@ -154,6 +156,8 @@ AppResult RunResult::all() const {
         sum.unfinished += a.unfinished;
         sum.prompt_tokens += a.prompt_tokens;
         sum.output_tokens += a.output_tokens;
+        sum.good += a.good;
+        sum.pending.add(a.pending);
         sum.queue.add(a.queue);
         sum.ttft.add(a.ttft);
         sum.tpot.add(a.tpot);

@@ -25,7 +25,9 @@ struct AppResult {
     std::string name;
     std::int64_t arrived = 0, finished = 0, cut_short = 0, refused = 0, unfinished = 0;
     std::int64_t prompt_tokens = 0, output_tokens = 0;
+    std::int64_t good = 0;                  ///< finished within every objective
     Histogram queue, ttft, tpot, itl, e2e;  ///< seconds
+    Histogram pending;  ///< seconds that requests without a first token had waited at the end
 };
 
 /// A slice of a request for the trace viewer.
@@ -67,7 +69,7 @@ struct RunResult {
     std::int64_t kills = 0, own_kills = 0, loads = 0;
     double loading_seconds = 0;
     double joules = 0, battery_end = 1, off_seconds = 0;
-    bool battery = false, thermal = false, memory = false;
+    bool battery = false, thermal = false, memory = false, objectives = false;
     double throttled_seconds = 0, first_throttle_seconds = -1, cut_off_seconds = 0, hottest = 0, slowest = 1;
 
     std::vector<TraceSlice> slices;

@@ -38,6 +38,8 @@ RUNS += [
     ["sweep", "--axis", "model=llama-3.2-1b,qwen3-0.6b", "--axis", "quant=Q4_K_M,no-such-recipe", "--json", *PI],
     ["fit", "qwen3", "--json", *PI],
 ]
+RUNS += [["simulate", "phone-day", "--json", "--duration", "6h", "--replications", "2"],
+         ["simulate", "rag-box", "--json", "--find", "users"], ["simulate", "rag-box", "--json", "--find", "pool", "--duration", "1h"]]
 profiles = tempfile.TemporaryDirectory()
 budgets, baseline = profiles.name + "/budgets.yaml", profiles.name + "/baseline.json"
 RUNS += [
@@ -59,6 +61,8 @@ for arguments in RUNS:
     passed, failed = passed + (not problem), failed + bool(problem)
 for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"),
                         (pathlib.Path(profiles.name), "*.yaml"), (pathlib.Path(profiles.name), "baseline.json")):
+for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"), (top, "sim/presets/*.yaml"),
+                        (pathlib.Path(profiles.name), "host.yaml")):
     for path in sorted(folder.glob(pattern)):
         document = yaml.safe_load(path.read_text())
         validator = schemas.get(document.get("schema"))

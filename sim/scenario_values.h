@@ -1,0 +1,51 @@
+// Values of a scenario file: numbers with units, names from a list, laws. Private to sim/.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "devices/yaml_fields.h"
+#include "sim/workload/law.h"
+
+namespace memwall::sim {
+
+using devices::YamlFields;
+using Text = std::string_view;
+
+// Parsers throw Error with `place` as its place.
+double parse_time(Text text, Text place);       ///< seconds: "200ms", "2s", "24h"
+double parse_frequency(Text text, Text place);  ///< a second: "10/h"
+double parse_share(Text text, Text place);      ///< "30%", "0.3"
+double parse_plain(Text text, Text place);
+
+/// One of the names that `name(0), name(1) ...` gives.
+template <class Enum, class Name>
+void choose(YamlFields& fields, const std::string& key, Enum& to, int count, Name name) {
+    const YAML::Node node = fields.take(key);
+    if (!node) return;
+    const std::string text = devices::scalar_text(node, fields.file());
+    std::vector<std::string> known;
+    for (int i = 0; i < count; ++i) {
+        known.emplace_back(name(static_cast<Enum>(i)));
+        if (text == known.back()) {
+            to = static_cast<Enum>(i);
+            return;
+        }
+    }
+    throw Error(devices::place_of(node, fields.file()), fmt::format("'{}'", text.substr(0, 60)),
+                fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
+void read_switch(YamlFields& fields, const std::string& key, bool& to);
+void read_bytes(YamlFields& fields, const std::string& key, std::int64_t& to);
+void read_rate(YamlFields& fields, const std::string& key, double& to);
+void read_degrees(YamlFields& fields, const std::string& key, double& to);
+/// A plain value, or a mapping with the law's name and numbers, each read by `parse`.
+Law read_law(const YAML::Node& node, const std::string& file, double (*parse)(Text, Text));
+
+}  // namespace memwall::sim
