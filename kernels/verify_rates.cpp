@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "kernels/engine/attention.h"
 #include "kernels/engine/elementwise.h"
@@ -152,11 +153,13 @@ void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
 }
 
 void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
+    std::set<std::pair<PanelFormat, std::int64_t>> done;
     const auto measure = [&](int tensor, bool prefill) {
         const model::Tensor& t = r.model.tensors[static_cast<std::size_t>(tensor)];
         const PanelFormat format = r.source.format(t);
         MatmulRate& rate = rates.matmul[{format, t.dims[0]}];
-        if (rate.decode > 0 && (!prefill || !rate.prefill.empty())) return;
+        prefill = prefill && rate.prefill.empty();
+        if (!done.insert({format, t.dims[0]}).second && !prefill) return;
         Chain chain(format, t.dims[0], r.weight_bytes, r.settings, team);
         const std::string how =
             std::string(panel_layout(format).name) + ", rows of " + std::to_string(t.dims[0]);
@@ -166,8 +169,8 @@ void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, H
                              1, [&] { return chain.run(rows, first, pieces); });
             return (seconds - static_cast<double>(pieces) * rates.barrier) / chain.bytes(pieces);
         };
-        if (rate.decode <= 0) rate.decode = timed(1, true, chain.pieces());
-        if (!prefill || !rate.prefill.empty()) return;
+        rate.decode = timed(1, true, chain.pieces());
+        if (!prefill) return;
         for (const std::int64_t rows : prefill_rows(r, team.threads()))
             rate.prefill[rows] = timed(rows, false, std::min<std::size_t>(chain.pieces(), rows > 8 ? 4 : 8));
     };

@@ -81,6 +81,7 @@ struct RatesRequest {
 };
 
 void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates);
+/// Decode rates anew, for bandwidth drifts from minute to minute; prefill rates, which do not, once.
 void measure_matmul(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 void measure_elements(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 void measure_pages(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
