@@ -31,11 +31,11 @@ def run(*arguments, **more):
 def subcommands(*path):
     """From --help, which CLI11 writes: names below 'Subcommands:'."""
     found = re.search(r"^Subcommands:\n(.*)", run(command, *path, "--help").stdout, re.S | re.M)
-    return re.findall(r"^  ([a-z-]+)", found.group(1), re.M) if found else []
+    return re.findall(r"^  ([a-z0-9-]+)", found.group(1), re.M) if found else []
 
 
 def options(*path):
-    return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", run(command, *path, "--help").stdout, re.M))
+    return set(re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", run(command, *path, "--help").stdout, re.M))
 
 
 script = here / "memwall.bash"

@@ -60,9 +60,7 @@ for arguments in RUNS:
     print(("FAIL " + problem + " " if problem else "ok ") + " ".join(arguments))
     passed, failed = passed + (not problem), failed + bool(problem)
 for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"),
-                        (pathlib.Path(profiles.name), "*.yaml"), (pathlib.Path(profiles.name), "baseline.json")):
-for folder, pattern in ((top, "core/model/catalog/*.yaml"), (top, "devices/catalog/*.yaml"), (top, "docs/examples/*.yaml"), (top, "sim/presets/*.yaml"),
-                        (pathlib.Path(profiles.name), "host.yaml")):
+                        (top, "sim/presets/*.yaml"), (pathlib.Path(profiles.name), "*.yaml"), (pathlib.Path(profiles.name), "baseline.json")):
     for path in sorted(folder.glob(pattern)):
         document = yaml.safe_load(path.read_text())
         validator = schemas.get(document.get("schema"))
