@@ -16,6 +16,7 @@ namespace memwall::sim {
 namespace {
 
 constexpr Text kSchema = "memwall/scenario/1";
+constexpr double kMostArrivals = 1e5;  // a second: far beyond what a device answers
 
 class Reader {
   public:
@@ -172,6 +173,9 @@ class Reader {
             read_switch(f, "keeps_history", a.keeps_history);
         }
         f.read("max_output", a.max_output, 100'000'000);
+        if (a.arrivals.per_second * a.users > kMostArrivals)
+            throw Error(f.place(), fmt::format("{:g} arrivals a second", a.arrivals.per_second * a.users),
+                        fmt::format("at most {:g}", kMostArrivals));
         f.done();
         return a;
     }
