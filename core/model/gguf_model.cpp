@@ -228,7 +228,8 @@ void read_file_facts(const GgufFile& file, Model& model) {
     model.licence = printable(gguf_text(file, "general.license"));
     model.default_source = "gguf";
     model.warnings = file.warnings;
-    model.importance_matrix = file.find("quantize.imatrix.file") || file.find("quantize.imatrix.entries_count");
+    model.importance_matrix =
+        file.find("quantize.imatrix.file") || file.find("quantize.imatrix.entries_count");
     if (const GgufEntry* type = file.find("general.file_type"))
         if (const auto* number = std::get_if<std::int64_t>(&type->value.value)) {
             model.stored_recipe = gguf_file_type_name(*number);

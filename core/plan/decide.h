@@ -21,7 +21,7 @@ std::string_view goal_name(Goal goal);
 
 /// Zero = not demanded.
 struct Constraints {
-    Bytes max_memory{};       ///< of the footprint in all pools
+    Bytes max_memory{};     ///< of the footprint in all pools
     double min_decode = 0;  ///< tokens/s
     double max_ttft = 0;    ///< seconds to the first token, model loaded
     double max_job = 0;     ///< seconds for prompt and generated tokens

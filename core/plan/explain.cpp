@@ -215,7 +215,8 @@ LedgerItem explain(const Prepared& p, const Knobs& k, const Target& t, const Pla
                      {"usable", bytes_text(pool.usable),
                       t.budget_override.value > 0 ? "option --budget" : "rule " + pool.usable_rule},
                      l.option("reserve", bytes_text(t.reserve))};
-    root.children = {std::move(memory), std::move(budget), explain_speed(p, k, t, plan), explain_quality(p, k)};
+    root.children = {std::move(memory), std::move(budget), explain_speed(p, k, t, plan),
+                     explain_quality(p, k)};
     return root;
 }
 

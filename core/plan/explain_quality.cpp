@@ -8,7 +8,8 @@ namespace memwall::plan {
 namespace {
 
 LedgerItem band_item(const char* name, const quality::Band& b, quality::Status status, std::string formula) {
-    return leaf(name, {b.low, b.central, b.high, 0.8, quality::status_name(status)}, Unit::none, std::move(formula));
+    return leaf(name, {b.low, b.central, b.high, 0.8, quality::status_name(status)}, Unit::none,
+                std::move(formula));
 }
 
 void add_rows(LedgerItem& parent, const char* name, const std::vector<quality::EvidenceRef>& rows,

@@ -212,8 +212,9 @@ constexpr Option kOptions[] = {
      "engine whose rules apply: llama.cpp vllm executorch mlx generic (llama.cpp)", false, set_runtime,
      get_runtime},
     {"runtime-option", kPlace, "KEY=VALUE",
-     "engine settings; llama.cpp: n_ctx kv_unified swa_full n_outputs_max mmap repack isa; any: engine_year (of its build, for speed)", true,
-     set_runtime_option, get_runtime_option},
+     "engine settings; llama.cpp: n_ctx kv_unified swa_full n_outputs_max mmap repack isa; any: engine_year "
+     "(of its build, for speed)",
+     true, set_runtime_option, get_runtime_option},
     {"gpu-layers", kPlace, "N|all|auto", "layers on a discrete card; auto finds the most that fit (all)",
      false, set_gpu_layers, get_gpu_layers},
     {"kv-pool", kPlace, "device|host", "where the KV cache lives (with its layers)", false, set_kv_pool,

@@ -64,7 +64,7 @@ struct Profile {
     bool windows = true;       ///< windowed layers keep only their window (cells: CellRules decide)
     bool latent_cache = true;  ///< MLA stores the latent row (else expanded heads)
     bool quantized_values_need_flash = false;
-    bool rotates_quantized_cache = false;  ///< a Hadamard rotation before quantizing heads of 64 n
+    bool rotates_quantized_cache = false;        ///< a Hadamard rotation before quantizing heads of 64 n
     std::int64_t gpu_memory_share_permille = 0;  ///< paged engines that grab a share of VRAM for KV; 0 = no
 
     bool input_tables_on_host = false;  ///< look-up tables stay in host memory when layers go to a card

@@ -107,7 +107,9 @@ Machine machine_from(const Traits& traits, const PriorBook& book) {
 Machine machine_for(const device::Device& device, device::ProcessorKind processor, const EngineInfo& engine,
                     const MachineOptions& options, const PriorBook& book) {
     const device::Processor* p = device.processor(processor);
-    if (!p) throw Error(device.id, fmt::format("no {}", device::kind_name(processor)), "a processor of the device");
+    if (!p)
+        throw Error(device.id, fmt::format("no {}", device::kind_name(processor)),
+                    "a processor of the device");
     const device::Pool* pool = device.pool(p->pool);
     if (!pool && !device.pools.empty()) pool = &device.pools.front();
     if (!pool || pool->bandwidth.value <= 0)

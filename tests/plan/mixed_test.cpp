@@ -15,7 +15,8 @@ using namespace memwall;
 namespace {
 
 double loss_of(const model::Model& m, const std::vector<quant::Format>& formats) {
-    const auto w = quality::weight_quality(m, formats, quality::RecipeInfo{"own", 16, 0, {}}, quality::Imatrix::with);
+    const auto w =
+        quality::weight_quality(m, formats, quality::RecipeInfo{"own", 16, 0, {}}, quality::Imatrix::with);
     double sum = 0;
     for (const auto& t : w.types) sum += t.share * t.loss;
     return sum;

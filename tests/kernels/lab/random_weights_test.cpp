@@ -64,8 +64,8 @@ TEST_CASE("work on all cores visits each index once and hands on exceptions", "[
     CHECK(std::all_of(visits.begin(), visits.end(), [](int v) { return v == 2; }));
     parallel_for(0, [](std::size_t) { FAIL(); });
     CHECK_THROWS_AS(parallel_for(100,
-                                           [](std::size_t i) {
-                                               if (i == 57) throw Error("", "57");
-                                           }),
+                                 [](std::size_t i) {
+                                     if (i == 57) throw Error("", "57");
+                                 }),
                     Error);
 }
