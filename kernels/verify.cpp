@@ -61,6 +61,7 @@ class Verifier {
         const double first = read_probe("read bandwidth", 1.0);
         parts_ = 1 + static_cast<double>(subjects.size() * (1 + options_.kv.size()));
         Stopwatch watch(team_.threads(), std::max(5, options_.runs), run_.sets);
+        warm_up(subjects.front());
         for (const Subject& subject : subjects) verify_model(subject, watch);
         finish(first);
         run_.steal = steal_between(before, read_cpu_ticks());
@@ -108,13 +109,23 @@ class Verifier {
         EngineSettings s;
         s.kv = find_kv_kind(kv);
         s.chunk = kChunk;
-        s.context = *std::max_element(options_.contexts.begin(), options_.contexts.end()) +
+        // Room for the steps, and for a chunk that touches every buffer.
+        s.context = std::max(kChunk, *std::max_element(options_.contexts.begin(), options_.contexts.end())) +
                     kSteps * (2 * options_.runs + 2);
         return s;
     }
 
     void tell(const std::string& what) {
         if (progress_) progress_(what, std::min(0.99, done_++ / parts_));
+    }
+
+    /// The first engine of a process makes stacks and heaps grow once and for all.
+    void warm_up(const Subject& subject) {
+        const EngineSettings s = settings(subject, options_.kv.front());
+        const auto source = subject.path.empty() ? synthetic_weights(s, 1, 8) : gguf_weights(subject.path);
+        Engine engine(subject.model, s, *source, team_);
+        const std::vector<std::int32_t> tokens(kChunk, 1);
+        engine.forward(engine.add_sequence(), tokens);
     }
 
     double read_probe(const std::string& what, double seconds) {
