@@ -20,7 +20,10 @@ class DemandOptions {
 /// Models of the catalogue as draft candidates; read once.
 const std::vector<plan::DraftModel>& catalogue_drafts();
 
-/// The default grid of the stated deployment, searched and decided. Throws Error.
-view::Recommendation recommendation(plan::Deployment stated, const DemandOptions& demands);
+/// The default grid of the stated deployment, searched and decided. With `mixed` also, for the best
+/// configuration by quality, the recipe of mixed formats that fills what it leaves of the budget. Throws
+/// Error.
+view::Recommendation recommendation(plan::Deployment stated, const DemandOptions& demands,
+                                    bool mixed = false);
 
 }  // namespace memwall::cli

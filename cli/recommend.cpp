@@ -11,11 +11,11 @@ namespace {
 struct Options {
     DeploymentOptions deployment;
     DemandOptions demands;
-    bool json = false;
+    bool json = false, mixed = false;
 };
 
 int run(const Options& o) {
-    const view::Recommendation r = recommendation(o.deployment.deployment(), o.demands);
+    const view::Recommendation r = recommendation(o.deployment.deployment(), o.demands, o.mixed);
     if (o.json)
         std::cout << view::recommendation_json(r);
     else
@@ -33,6 +33,8 @@ void add_recommend(Command command) {
         "The best configurations of a model under constraints: recipe, KV types, context, draft, placement");
     o->deployment.add_to(*app);
     o->demands.add_to(*app);
+    app->add_flag("--mixed", o->mixed, "also a recipe of mixed formats that fills the memory left")
+        ->group("Decision");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
     app->footer(
         "Options given fix their axis; the rest is searched (docs/decisions.md).\n"

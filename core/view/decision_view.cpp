@@ -26,7 +26,8 @@ plan::Broken first_broken(std::uint16_t bits) {
 
 std::vector<std::string> row_of(const Recommendation& r, const Candidate& c, std::string label) {
     const plan::Grid& g = r.search.grid;
-    std::vector<std::string> row{std::move(label), g.recipes[c.recipe].recipe,
+    const bool mixed = r.mixed && c.recipe + 1u == g.recipes.size();
+    std::vector<std::string> row{std::move(label), mixed ? "mixed" : g.recipes[c.recipe].recipe,
                                  g.kv[c.kv].first == g.kv[c.kv].second
                                      ? g.kv[c.kv].first
                                      : fmt::format("{}/{}", g.kv[c.kv].first, g.kv[c.kv].second),
@@ -170,6 +171,13 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
     } else {
         out += styled("Nothing is admitted.", Style::bad, colour) + "\n\n";
     }
+    if (r.mixed) {
+        out += styled("mixed", Style::bold, colour) +
+               fmt::format(" is {} of weights; for llama-quantize:\n", bytes_text(r.mixed->weights));
+        for (const auto& [pattern, format] : r.mixed->tensor_types)
+            out += fmt::format("  --tensor-type '{}={}'\n", pattern, format);
+        out += "\n";
+    }
     std::string why;
     for (std::size_t recipe = 0; recipe < r.search.grid.recipes.size(); ++recipe) {
         if (admitted_any(r, recipe)) continue;
@@ -223,6 +231,13 @@ std::string recommendation_json(const Recommendation& r) {
         Json& candidate = j["candidates"][r.decision.admitted[k]];
         candidate["merits"] = goals_json(merits[k].merit);
         candidate["balance"] = goals_json(merits[k].balance);
+    }
+    if (r.mixed) {
+        j["mixed"] = {{"quant", r.mixed->quant},
+                      {"weights_bytes", r.mixed->weights.value},
+                      {"tensor_types", Json::array()}};
+        for (const auto& [pattern, format] : r.mixed->tensor_types)
+            j["mixed"]["tensor_types"].push_back({{"pattern", pattern}, {"format", format}});
     }
     j["failures"] = Json::array();
     for (const auto& [what, why] : r.search.failures)

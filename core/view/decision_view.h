@@ -1,11 +1,13 @@
 // Decisions as text and JSON: what recommend prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/plan/decide.h"
 #include "core/plan/decision_options.h"
+#include "core/plan/mixed.h"
 
 namespace memwall::view {
 
@@ -16,6 +18,7 @@ struct Recommendation {
     plan::Demands demands;
     plan::SearchResult search;
     plan::Decision decision;
+    std::optional<plan::MixedRecipe> mixed;  ///< of --mixed; its recipe is the last of the grid
 };
 
 /// Answers under all priorities, the front, and for each recipe without an admitted configuration what broke
