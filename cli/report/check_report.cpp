@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "cli/report/xml.h"
 #include "core/base/version.h"
 #include "core/view/json_parts.h"
 #include "core/view/text_table.h"
@@ -55,31 +56,6 @@ Counts count(const CheckRun& run) {
 std::string total(const CheckRun& run) {
     const Counts c = count(run);
     return fmt::format("{} passed, {} failed, {} undecided", c.passed, c.failed, c.undecided);
-}
-
-// Five characters; a library for that would be the larger risk.
-std::string xml(const std::string& text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\n':
-                out += "&#10;";  // a plain one is a blank inside an attribute
-                break;
-            default:
-                out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
-    return out;
 }
 
 /// A path as a relative reference of RFC 3986: a colon would end a scheme.
@@ -195,10 +171,10 @@ std::string check_junit(const CheckRun& run) {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
         "<testsuite name=\"memwall check {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\" "
         "time=\"0\">\n",
-        xml(run.file.path), run.results.size(), failures, errors);
+        escaped(run.file.path), run.results.size(), failures, errors);
     for (const CheckResult& r : run.results) {
-        out += fmt::format("<testcase name=\"{}\" classname=\"{}\" time=\"0\"", xml(r.check->where),
-                           xml(r.check->name));
+        out += fmt::format("<testcase name=\"{}\" classname=\"{}\" time=\"0\"", escaped(r.check->where),
+                           escaped(r.check->name));
         const auto wrong = problems(run, r);
         if (wrong.empty()) {
             out += "/>\n";
@@ -208,7 +184,7 @@ std::string check_junit(const CheckRun& run) {
         for (const Judgement& j : wrong) all += sentence(j) + "\n";
         const char* kind = r.error.empty() ? "failure" : "error";
         out += fmt::format(">\n<{0} message=\"{1}\" type=\"{2}\">{3}</{0}>\n</testcase>\n", kind,
-                           xml(sentence(wrong.front())), xml(wrong.front().limit), xml(all));
+                           escaped(sentence(wrong.front())), escaped(wrong.front().limit), escaped(all));
     }
     return out + "</testsuite>\n</testsuites>\n";
 }

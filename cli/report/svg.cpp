@@ -30,30 +30,6 @@ std::string closed(std::string_view element, std::string_view hover) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&#39;";
-                break;
-            default:
-                out += c;
-        }
-    return out;
-}
-
 Canvas::Canvas(double width, double height, std::string title, std::string description)
     : width_(width), height_(height), title_(std::move(title)), description_(std::move(description)) {}
 

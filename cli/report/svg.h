@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace memwall::cli {
+#include "cli/report/xml.h"
 
-/// &, <, > and quotes as entities: for text and attributes of HTML and SVG.
-std::string escaped(std::string_view text);
+namespace memwall::cli {
 
 enum class Anchor { start, middle, end };
 
