@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/samples_json.h"
 #include "core/base/error.h"
 #include "core/base/size_text.h"
 #include "core/view/json_parts.h"
@@ -33,17 +34,6 @@ std::string value_text(double value, const std::string& unit) {
     if (unit == "B/s") return rate_text(BytesPerSecond(value));
     if (unit == "ops/s") return ops_text(OpsPerSecond(value), "OPS");
     return value < 1e-6 ? fmt::format("{:.0f} ns", value * 1e9) : fmt::format("{:.2f} us", value * 1e6);
-}
-
-/// One line that grows, where there is somebody to see it.
-void show_progress(std::string_view what, double share) {
-    constexpr int kWidth = 24;
-    const int full = static_cast<int>(share * kWidth + 0.5);
-    std::string bar(static_cast<std::size_t>(full), '#');
-    bar.resize(kWidth, '.');
-    fmt::print(stderr, "\r[{}] {:3.0f} %  {:<40.40}", bar, share * 100, what);
-    if (share >= 1) fmt::print(stderr, "\r{:80}\r", "");
-    std::fflush(stderr);
 }
 
 /// The file to write, opened before the minute of measuring: beside its place and moved there at the end, so
@@ -122,20 +112,7 @@ view::Json json(const kernels::CalibrationRun& run, const std::string& path) {
                                 {"unclean", r.unclean},
                                 {"steal", r.steal},
                                 {"how", r.how}});
-    j["samples"] = view::Json::array();
-    for (const kernels::SampleSet& set : run.sets) {
-        view::Json values = view::Json::array(), clean = view::Json::array();
-        for (const kernels::Sample& s : set.samples) {
-            values.push_back(s.value);
-            clean.push_back(s.clean);
-        }
-        j["samples"].push_back({{"probe", set.probe},
-                                {"threads", set.threads},
-                                {"how", set.how},
-                                {"unit", set.unit},
-                                {"values", std::move(values)},
-                                {"clean", std::move(clean)}});
-    }
+    j["samples"] = samples_json(run.sets);
     return j;
 }
 
@@ -144,8 +121,7 @@ int run(const Options& o) {
     if (path.empty())
         throw Error("--output", "neither HOME nor XDG_CONFIG_HOME is set", "a file to write the profile to");
     ProfileFile profile(path);
-    const kernels::CalibrationRun done =
-        kernels::calibrate(o.run, isatty(STDERR_FILENO) ? show_progress : kernels::Progress());
+    const kernels::CalibrationRun done = kernels::calibrate(o.run, progress_line());
     profile.write(devices::write_device_yaml(done.device));
     if (o.json) {
         std::cout << json(done, path).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <iostream>
 #include <memory>
 
@@ -38,11 +37,6 @@ quality::Lane parse_lane(const std::string& name) {
     throw Error("--score", fmt::format("'{}'", name), "one of " + list);
 }
 
-std::string billions(std::int64_t n) {
-    return n >= 995'000'000 ? fmt::format("{:.1f} B", static_cast<double>(n) / 1e9)
-                            : fmt::format("{:.0f} M", static_cast<double>(n) / 1e6);
-}
-
 /// A vendor's own number carries a mark (SCORES.md).
 std::string score_text(const devices::Fitted& f) {
     if (!f.score) return "-";
@@ -64,14 +58,13 @@ view::TextTable table(const std::vector<devices::Fitted>& rows, const plan::Dema
         const auto& [key, value] = f.grid.kv[c.kv];
         const std::string recipe = f.grid.recipes[c.recipe].recipe;
         if (!admitted) {
-            const auto one =
-                static_cast<plan::Broken>(1u << std::countr_zero(static_cast<unsigned>(f.broken)));
-            t.rows.push_back(
-                {f.model, billions(f.parameters), recipe, plan::broken_text(one, c, demands.limits)});
+            const plan::Broken one = plan::broken_list(f.broken).front();
+            t.rows.push_back({f.model, view::parameters_text(f.parameters), recipe,
+                              plan::broken_text(one, c, demands.limits)});
             continue;
         }
         t.rows.push_back(
-            {f.model, billions(f.parameters), recipe, key == value ? key : key + "/" + value,
+            {f.model, view::parameters_text(f.parameters), recipe, key == value ? key : key + "/" + value,
              count_text(c.context), view::text(c.footprint), c.timed ? view::text(c.decode) : "-",
              c.timed ? seconds_text(c.first_token.central) : "-", view::kept_text(c), score_text(f)});
     }
@@ -116,9 +109,8 @@ std::string json(const std::vector<devices::Fitted>& rows, const plan::Deploymen
                           {"protocol", f.score->protocol},
                           {"source", f.score->source}};
         x["rejected"] = Json::array();
-        for (std::uint16_t bits = f.broken; bits != 0; bits &= static_cast<std::uint16_t>(bits - 1))
-            x["rejected"].push_back(plan::broken_name(
-                static_cast<plan::Broken>(1u << std::countr_zero(static_cast<unsigned>(bits)))));
+        for (const plan::Broken one : plan::broken_list(f.broken))
+            x["rejected"].push_back(plan::broken_name(one));
         j["models"].push_back(std::move(x));
     }
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -12,6 +12,7 @@
 #include "core/model/open_model.h"
 #include "core/view/device_view.h"
 #include "core/view/model_view.h"
+#include "core/view/quantity_text.h"
 #include "core/view/text_table.h"
 
 namespace memwall::cli {
@@ -28,11 +29,6 @@ std::string lower(std::string text) {
     return text;
 }
 
-std::string billions(std::int64_t parameters) {
-    return parameters >= 995'000'000 ? fmt::format("{:.1f} B", static_cast<double>(parameters) / 1e9)
-                                     : fmt::format("{:.0f} M", static_cast<double>(parameters) / 1e6);
-}
-
 int list(const Options& o) {
     const std::string wanted = lower(o.search);
     view::TextTable table{{"id", "family", ">parameters", ">active", ">layers", ">trained context",
@@ -42,8 +38,9 @@ int list(const Options& o) {
         const auto m = model::load_catalog_model(std::string(id));
         if (!m || lower(m->id + " " + m->family + " " + m->hf_repo).find(wanted) == std::string::npos)
             continue;
-        table.rows.push_back({m->id, m->family, billions(model::text_parameters(*m)),
-                              billions(model::active_parameters(*m)), fmt::format("{}", m->layers.size()),
+        table.rows.push_back({m->id, m->family, view::parameters_text(model::text_parameters(*m)),
+                              view::parameters_text(model::active_parameters(*m)),
+                              fmt::format("{}", m->layers.size()),
                               m->trained_context > 0 ? count_text(m->trained_context) : "-",
                               view::kv_per_token_text(*m), m->licence});
     }

@@ -2,14 +2,14 @@
 #include "kernels/verify.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/samples_json.h"
 #include "core/base/size_text.h"
 #include "core/view/json_parts.h"
 #include "core/view/text_table.h"
@@ -28,12 +28,6 @@ std::string value_text(double value, const std::string& unit) {
     if (unit == "s")
         return value < 1 ? fmt::format("{:.1f} ms", value * 1e3) : fmt::format("{:.3f} s", value);
     return fmt::format("{:.1f} {}", value, unit);
-}
-
-void show_progress(std::string_view what, double share) {
-    fmt::print(stderr, "\r{:3.0f} %  {:<60.60}", share * 100, what);
-    if (share >= 1) fmt::print(stderr, "\r{:70}\r", "");
-    std::fflush(stderr);
 }
 
 std::string table(const kernels::VerifyRun& run) {
@@ -87,26 +81,12 @@ view::Json json(const kernels::VerifyRun& run) {
         if (i.predicted > 0) item["predicted"] = {{"central", i.predicted}, {"low", i.low}, {"high", i.high}};
         j["items"].push_back(std::move(item));
     }
-    j["samples"] = view::Json::array();
-    for (const kernels::SampleSet& set : run.sets) {
-        view::Json values = view::Json::array(), clean = view::Json::array();
-        for (const kernels::Sample& s : set.samples) {
-            values.push_back(s.value);
-            clean.push_back(s.clean);
-        }
-        j["samples"].push_back({{"probe", set.probe},
-                                {"how", set.how},
-                                {"unit", set.unit},
-                                {"threads", set.threads},
-                                {"values", std::move(values)},
-                                {"clean", std::move(clean)}});
-    }
+    j["samples"] = samples_json(run.sets);
     return j;
 }
 
 int run(const Options& o) {
-    const kernels::VerifyRun done =
-        kernels::verify(o.run, isatty(STDERR_FILENO) ? show_progress : kernels::Progress());
+    const kernels::VerifyRun done = kernels::verify(o.run, progress_line());
     if (o.json) {
         std::cout << json(done).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";
         return done.exit_status();

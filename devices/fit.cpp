@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 
 #include "core/base/parallel.h"
 #include "core/model/catalog.h"
@@ -15,18 +14,6 @@ constexpr std::array<std::string_view, 5> kRanks{"score", "latency", "memory", "
 
 bool runs_text(const model::Model& m) {
     return !m.embedder && !m.layers.empty() && m.encoder_positions == 0;
-}
-
-/// The candidate that breaks least, of those the smallest.
-std::size_t closest(const plan::SearchResult& r, const plan::Decision& d) {
-    std::size_t best = 0;
-    const auto key = [&](std::size_t i) {
-        return std::pair(std::popcount(static_cast<unsigned>(d.broken[i])),
-                         r.candidates[i].footprint.central.value);
-    };
-    for (std::size_t i = 1; i < r.candidates.size(); ++i)
-        if (key(i) < key(best)) best = i;
-    return best;
 }
 
 /// Smaller comes first.
@@ -77,7 +64,8 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
             const plan::SearchResult r = plan::search(*m, d, device, grid, open_named_model, 1);
             const plan::Decision decision = plan::decide(r.candidates, demands.limits);
             const std::int64_t answer = decision.best[static_cast<std::size_t>(demands.goal())];
-            const std::size_t chosen = answer >= 0 ? static_cast<std::size_t>(answer) : closest(r, decision);
+            const auto chosen =
+                static_cast<std::size_t>(answer >= 0 ? answer : plan::closest(r.candidates, decision));
             Fitted f;
             f.model = m->id;
             f.family = m->family;

@@ -82,9 +82,8 @@ void write_pool(YAML::Emitter& out, const device::Pool& pool) {
 }
 
 void write_processor(YAML::Emitter& out, const device::Processor& p, const device::Device& device) {
-    constexpr const char* kKinds[] = {"cpu", "gpu", "npu"};
     Mapping map(out);
-    map.at("kind") << kKinds[static_cast<std::size_t>(p.kind)];
+    map.at("kind") << std::string(device::kind_name(p.kind));
     map.put("name", p.name);
     map.put("cores", std::int64_t{p.cores});
     if (!p.isa.empty()) map.at("isa") << YAML::Flow << p.isa;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -150,6 +151,28 @@ std::string broken_text(Broken one, const Candidate& c, const Constraints& limit
                                limits.max_energy);
     }
     return "";
+}
+
+std::vector<Broken> broken_list(std::uint16_t set) {
+    std::vector<Broken> list;
+    for (std::size_t i = 0; i < kBrokenKinds; ++i)
+        if (set & 1u << i) list.push_back(static_cast<Broken>(1u << i));
+    return list;
+}
+
+std::int64_t closest(std::span<const Candidate> candidates, const Decision& decision, int recipe) {
+    std::int64_t best = -1;
+    const auto key = [&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        return std::pair(std::popcount(static_cast<unsigned>(decision.broken[at])),
+                         candidates[at].footprint.central.value);
+    };
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (recipe >= 0 && candidates[i].recipe != recipe) continue;
+        const auto index = static_cast<std::int64_t>(i);
+        if (best < 0 || key(index) < key(best)) best = index;
+    }
+    return best;
 }
 
 std::array<double, kGoals> goals(const Candidate& c) {

@@ -58,6 +58,8 @@ std::string_view broken_name(Broken one);
 std::string broken_text(Broken one, const Candidate& candidate, const Constraints& constraints);
 
 std::uint16_t broken(const Candidate& candidate, const Constraints& constraints);
+/// The bits of a set, one by one.
+std::vector<Broken> broken_list(std::uint16_t set);
 
 /// The one-sided quantile of an interval, log-normal between its ends: 0.5 = central.
 double quantile(double low, double central, double high, double level, double p);
@@ -76,6 +78,10 @@ struct Decision {
 };
 
 Decision decide(std::span<const Candidate> candidates, const Constraints& constraints);
+
+/// The candidate that breaks least (fewest demands, of those the smallest footprint), of one recipe or of all
+/// (-1); -1 if there is none.
+std::int64_t closest(std::span<const Candidate> candidates, const Decision& decision, int recipe = -1);
 
 /// Where a plan is strong: log-min-max merits over the admitted (1 = best of them), and their softmax with
 /// beta 3.2, which is the point's place in the balance triangle. Merits sum to nothing in particular, balance

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -35,7 +34,7 @@ struct Matrix {
 /// Rows that do not divide into 256 take the formats with blocks of 32, as llama.cpp's own rule does.
 const std::vector<std::string> kShortBlocks{"IQ4_NL", "Q5_0", "Q5_1", "Q8_0"};
 
-std::optional<quant::Format> format_named(const std::string& name) {
+quant::Format format_named(const std::string& name) {
     return quant::parse_override("x=" + name, "--mixed").format;
 }
 
@@ -60,11 +59,11 @@ std::vector<Rung> ladder(const model::Tensor& t, const std::vector<std::string>&
     std::vector<Rung> rungs;
     for (const std::string& name : names) {
         const auto format = format_named(name);
-        const quant::BlockFormat* block = quant::find_block_format(format->ggml_type);
+        const quant::BlockFormat* block = quant::find_block_format(format.ggml_type);
         if (!block || t.dims[0] % block->block_len != 0) continue;
-        const double loss = quality::type_loss(quality::fit_book(), *format);
+        const double loss = quality::type_loss(quality::fit_book(), format);
         if (loss != loss) throw Error("--mixed", name, "a format that the quality model has a loss for");
-        rungs.push_back({*format, name, quant::tensor_bytes(*format, t.dims).as_double(),
+        rungs.push_back({format, name, quant::tensor_bytes(format, t.dims).as_double(),
                          static_cast<double>(t.elements()) / total * loss});
     }
     return hull(std::move(rungs));

@@ -74,7 +74,7 @@ void add_host_parts(Time& step, std::string_view& bound, const Prepared& p, cons
     }
 }
 
-/// RAM that file pages may fill beside the system: 13.6 of 16 GB, 41 of 48.
+/// RAM that file pages may fill beside the system: assumed; 13.6 of 16 GB holds the 13.5 GB that an M3 ran.
 constexpr double kPageCacheShare = 0.85;
 
 /// Weights that do not fit beside the rest are read from storage while decoding, where the runtime maps its

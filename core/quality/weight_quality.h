@@ -63,7 +63,7 @@ struct WeightQuality {
     std::array<Loss, 2 * kKvClasses * kKvClasses> with_cache;
 };
 
-/// A matrix that the loss of weights counts: those of the blocks, without routers, norms and recurrent parts.
+/// A matrix that the loss of weights counts: those of the blocks, without routers, norms and small tensors.
 bool is_block_linear(const model::Tensor& tensor);
 
 /// `formats` in the order of model.tensors. Throws Error only for a broken evidence file.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "core/base/size_text.h"
 #include "core/plan/options.h"
@@ -19,10 +18,6 @@ using plan::Candidate;
 using plan::Goal;
 
 constexpr std::array kAllGoals{Goal::latency, Goal::memory, Goal::quality};
-
-plan::Broken first_broken(std::uint16_t bits) {
-    return static_cast<plan::Broken>(1u << std::countr_zero(static_cast<unsigned>(bits)));
-}
 
 std::vector<std::string> row_of(const Recommendation& r, const Candidate& c, std::string label) {
     const plan::Grid& g = r.search.grid;
@@ -53,28 +48,12 @@ TextTable table_of(const Recommendation& r, const std::string& first) {
     return t;
 }
 
-/// The candidate that breaks least: fewest demands, and of those the smallest footprint.
-const Candidate* closest(const Recommendation& r, std::size_t recipe) {
-    const Candidate* best = nullptr;
-    int least = 99;
-    for (std::size_t i = 0; i < r.search.candidates.size(); ++i) {
-        const Candidate& c = r.search.candidates[i];
-        if (c.recipe != recipe) continue;
-        const int n = std::popcount(static_cast<unsigned>(r.decision.broken[i]));
-        if (!best || n < least || (n == least && c.footprint.central < best->footprint.central))
-            best = &c, least = n;
-    }
-    return best;
-}
-
 std::string reason_of(const Recommendation& r, const Candidate& c) {
     for (const auto& [what, why] : r.search.failures)
         if (what == r.search.grid.recipes[c.recipe].recipe) return why;
     std::string text;
-    for (std::uint16_t bits = plan::broken(c, r.demands.limits); bits != 0; bits &= bits - 1) {
-        const plan::Broken one = first_broken(bits);
+    for (const plan::Broken one : plan::broken_list(plan::broken(c, r.demands.limits)))
         text += (text.empty() ? "" : "; ") + plan::broken_text(one, c, r.demands.limits);
-    }
     return text;
 }
 
@@ -115,8 +94,8 @@ Json candidate_json(const Recommendation& r, std::size_t i) {
     else
         j["quality"]["reason"] = quality::reason_code(c.loss.reason);
     j["rejected"] = Json::array();
-    for (std::uint16_t bits = r.decision.broken[i]; bits != 0; bits &= bits - 1)
-        j["rejected"].push_back(plan::broken_name(first_broken(bits)));
+    for (const plan::Broken one : plan::broken_list(r.decision.broken[i]))
+        j["rejected"].push_back(plan::broken_name(one));
     return j;
 }
 
@@ -181,9 +160,10 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
     std::string why;
     for (std::size_t recipe = 0; recipe < r.search.grid.recipes.size(); ++recipe) {
         if (admitted_any(r, recipe)) continue;
-        const Candidate* c = closest(r, recipe);
-        if (!c) continue;
-        const std::string line = fmt::format("{}: {}", candidate_text(r.search.grid, *c), reason_of(r, *c));
+        const std::int64_t index = plan::closest(all, d, static_cast<int>(recipe));
+        if (index < 0) continue;
+        const Candidate& c = all[static_cast<std::size_t>(index)];
+        const std::string line = fmt::format("{}: {}", candidate_text(r.search.grid, c), reason_of(r, c));
         bool first = true;
         for (const std::string& part : wrapped(line, width > 6 ? width - 6 : width)) {
             why += (first ? "  " : "      ") + part + "\n";

@@ -9,8 +9,6 @@
 namespace memwall::view {
 namespace {
 
-constexpr const char* kKinds[] = {"cpu", "gpu", "npu"};
-
 struct Rate {
     const char* name;
     OpsPerSecond device::Processor::*value;
@@ -55,7 +53,7 @@ std::string device_text(const device::Device& d, bool colour) {
                 : "");
     }
     for (const device::Processor& p : d.processors) {
-        out += fmt::format("  {:<10} {}; {}\n", kKinds[static_cast<int>(p.kind)], p.name, rates(p));
+        out += fmt::format("  {:<10} {}; {}\n", device::kind_name(p.kind), p.name, rates(p));
         if (!p.isa.empty()) out += fmt::format("  {:<10} {}\n", "", fmt::join(p.isa, " "));
         if (p.max_allocation.value > 0)
             out += fmt::format("  {:<10} at most {} in one buffer\n", "", bytes_text(p.max_allocation));
@@ -103,7 +101,7 @@ std::string device_json(const device::Device& d) {
              {"measured_bandwidth_bytes_per_second", rate_or_null(p.measured_bandwidth.value)}});
     j["processors"] = Json::array();
     for (const device::Processor& p : d.processors) {
-        Json row{{"kind", kKinds[static_cast<int>(p.kind)]},
+        Json row{{"kind", device::kind_name(p.kind)},
                  {"name", p.name},
                  {"efficiency_class", p.efficiency_class},
                  {"cores", p.cores},

@@ -36,4 +36,9 @@ std::string range_text(const Interval<Seconds>& t) {
     return t.is_exact() ? "" : fmt::format("{} - {}", seconds_text(t.low), seconds_text(t.high));
 }
 
+std::string parameters_text(std::int64_t count) {
+    const auto n = static_cast<double>(count);
+    return count >= 995'000'000 ? fmt::format("{:.1f} B", n / 1e9) : fmt::format("{:.0f} M", n / 1e6);
+}
+
 }  // namespace memwall::view

@@ -16,5 +16,7 @@ std::string text(const Interval<Seconds>& time);
 std::string range_text(const Interval<Seconds>& time);
 /// Three significant digits: 0.0123, 1.23, 12.3, 1,234.
 std::string number_text(double value);
+/// "7.6 B", "494 M".
+std::string parameters_text(std::int64_t count);
 
 }  // namespace memwall::view
