@@ -11,6 +11,7 @@
 #include "core/plan/explain.h"
 #include "core/view/decision_view.h"
 #include "core/view/json.h"
+#include "devices/recommend.h"
 
 namespace memwall::cli {
 namespace {
@@ -32,7 +33,9 @@ std::string plan_document(const devices::Planned& p) {
 
 /// The plan that the report details: the answer, or of what breaks the demands the closest.
 void add_searched(Report& report, const Options& o) {
-    const view::Recommendation r = recommendation(o.deployment.deployment(), o.demands);
+    plan::Deployment stated = o.deployment.deployment();
+    const plan::Demands demands = o.demands.demands(stated);
+    const view::Recommendation r = devices::recommend(stated, demands, o.demands.axes());
     read_document(report, view::recommendation_json(r), "recommend");
     const std::int64_t best = report.best[static_cast<std::size_t>(report.priority)];
     const auto shown = static_cast<std::size_t>(best >= 0 ? best : closest(report));
@@ -75,6 +78,7 @@ void add_report(Command command) {
         "report", "A decision as one self-contained HTML or Markdown file: answer, charts, why not, sources");
     o->deployment.add_to(*app, false);
     o->demands.add_to(*app);
+    o->demands.add_axes_to(*app);
     app->add_option("--from", o->from, "a saved document of recommend --json or plan --json; may be repeated")
         ->type_name("FILE")
         ->allow_extra_args(false)
