@@ -16,8 +16,11 @@ constexpr std::size_t kTimelinePoints = 1000;
 Simulation::Simulation(const Setup& setup, const RunOptions& options)
     : setup_(setup),
       options_(options),
-      executor_(setup.planned.prepared, setup.planned.knobs, setup.planned.target,
-                setup.scenario.taken_bandwidth, setup.scenario.kv.tier),
+      own_steps_(options.executor
+                     ? nullptr
+                     : std::make_unique<PlannedSteps>(setup.planned.prepared, setup.planned.knobs,
+                                                      setup.planned.target, setup.scenario.conditions)),
+      executor_(options.executor ? *options.executor : *own_steps_),
       store_(make_store(setup.store)),
       scheduler_(setup.scenario.scheduler, *store_, *this),
       swap_(std::max(setup.scenario.kv.swap_bandwidth, 1.0), setup.scenario.kv.swap_latency),
@@ -166,9 +169,11 @@ RunResult Simulation::finish() {
         p.seconds =
             seconds_of(end_) * static_cast<double>(i + 1) / static_cast<double>(result_.timeline.size());
     }
-    while (!result_.timeline.empty() && result_.interrupted &&
-           result_.timeline.back().seconds > result_.seconds)
-        result_.timeline.pop_back();
+    if (result_.interrupted) {  // the last interval ends where the run does
+        auto& line = result_.timeline;
+        while (line.size() > 1 && line[line.size() - 2].seconds >= result_.seconds) line.pop_back();
+        line.back().seconds = std::min(line.back().seconds, result_.seconds);
+    }
     const auto mean = [&](double byte_seconds) {
         return result_.seconds > 0 ? static_cast<std::int64_t>(byte_seconds / result_.seconds) : 0;
     };
@@ -176,6 +181,14 @@ RunResult Simulation::finish() {
                     0};
     result_.mean.system = setup_.fixed.system;
     return std::move(result_);
+}
+
+StepRecord record_step(const StepWork& work, const KvStore& store, Nanoseconds from, Nanoseconds to) {
+    StepRecord r{from, to, 0, static_cast<std::int64_t>(work.decodes.size()), 0, 0};
+    for (const StepWork::Prompt& p : work.prompts) r.prompt_tokens += p.to - p.from;
+    r.blocks = store.occupied() / store.block_tokens();
+    r.cached = store.cached() / store.block_tokens();
+    return r;
 }
 
 RunResult run(const Setup& setup, const RunOptions& options) {

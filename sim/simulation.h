@@ -98,7 +98,8 @@ class Simulation : public SchedulerListener {
     const RunOptions& options_;
     RunResult result_;
     EventQueue<Event> events_;
-    PlannedSteps executor_;
+    std::unique_ptr<StepExecutor> own_steps_;  ///< by the plan, unless the options bring another
+    StepExecutor& executor_;
     std::unique_ptr<KvStore> store_;
     Scheduler scheduler_;
     std::vector<ArrivalStream> streams_;
