@@ -136,25 +136,30 @@ void add_verify(Command command) {
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app->add_option("--runs", o->run.runs, "samples of every item; default: 7")->type_name("N");
-    app->add_option("--trace", o->run.trace.source,
-                    "serve requests and simulate them: a .csv or .jsonl trace, a scenario, or 'default'")
-        ->type_name("FILE|SCENARIO|default")
-        ->group("Trace");
+    auto* trace =
+        app->add_option("--trace", o->run.trace.source,
+                        "serve requests and simulate them: a .csv or .jsonl trace, a scenario, or 'default'")
+            ->type_name("FILE|SCENARIO|default")
+            ->group("Trace");
     app->add_option("--requests", o->run.trace.requests, "the first ones only")
         ->type_name("N")
         ->check(CLI::PositiveNumber)
+        ->needs(trace)
         ->group("Trace");
     app->add_option("--load", o->run.trace.load,
                     "move arrivals until the engine should be busy this share of the time; default: as "
                     "recorded, 0.3 without a recorded trace")
         ->type_name("SHARE")
+        ->needs(trace)
         ->group("Trace");
     app->add_option("--sequences", o->run.trace.sequences, "requests served at a time; default: 4")
         ->type_name("N")
+        ->needs(trace)
         ->group("Trace");
     app->add_option("--pool", o->run.trace.pool_tokens,
                     "tokens of the KV pool; default: every sequence in full")
         ->type_name("TOKENS")
+        ->needs(trace)
         ->group("Trace");
     app->add_flag("--json", o->json, "print one JSON document with raw samples");
     app->footer(

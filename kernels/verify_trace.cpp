@@ -40,8 +40,13 @@ std::vector<sim::TraceRequest> open_workload(const TraceOptions& o) {
         if (o.requests > 0 && all.size() > static_cast<std::size_t>(o.requests))
             all.resize(static_cast<std::size_t>(o.requests));
     } else {
-        const sim::Scenario s = sim::open_scenario(o.source);
-        all = sim::as_trace(s.apps, count, s.seed, s.start_hour);
+        try {
+            const sim::Scenario s = sim::open_scenario(o.source);
+            all = sim::as_trace(s.apps, count, s.seed, s.start_hour);
+        } catch (const Error& e) {
+            if (e.place() != "SCENARIO") throw;
+            throw Error("--trace", e.found(), "default, a .csv or .jsonl trace, " + e.expected());
+        }
     }
     if (all.empty()) throw Error("--trace", "'" + o.source + "' asks nothing", "a workload with requests");
     return all;

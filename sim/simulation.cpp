@@ -149,11 +149,10 @@ RunResult Simulation::finish() {
         if (r.open) {
             ++result_.apps[r.app].unfinished;
             if (r.first < 0) result_.apps[r.app].pending.add(seconds_of(events_.now() - r.arrival));
-            sojourns_ += static_cast<long double>(events_.now() - r.arrival);
+            stays_ += static_cast<std::uint64_t>(events_.now() - r.arrival);
         }
     // Little's law on the sample path: the integral of the number in the system is the sum of all stays.
-    if (sojourns_ != in_system_integral_)
-        throw std::logic_error("simulation: stays and occupancy do not add up");
+    if (stays_ != occupancy_) throw std::logic_error("simulation: stays and occupancy do not add up");
     for (const AppResult& a : result_.apps)
         if (a.arrived != a.finished + a.cut_short + a.refused + a.unfinished)
             throw std::logic_error("simulation: requests were lost");

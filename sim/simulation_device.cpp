@@ -15,6 +15,7 @@ void Simulation::account() {
     const Nanoseconds now = events_.now();
     if (now == last_) return;
     const double dt = seconds_of(now - last_);
+    occupancy_ += static_cast<std::uint64_t>(now - last_) * static_cast<std::uint64_t>(in_system_);
     in_system_integral_ += static_cast<long double>(now - last_) * static_cast<long double>(in_system_);
     result_.occupancy_integral += dt * static_cast<double>(store_->occupied());
     result_.waste_integral += dt * static_cast<double>(store_->wasted());
