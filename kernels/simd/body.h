@@ -38,11 +38,17 @@ struct Ahead {
     }
 };
 
+/// Prefetch along a stream that is one of several.
+struct Straight {
+    ptrdiff_t near;
+    MEMWALL_INLINE void fetch(const uint8_t* line) const { __builtin_prefetch(line + near, 0, 3); }
+};
+
 /// Integers of M accumulators over `Lines` lines: acc[v] += codes x quads of vector v. The quads of the M
 /// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators are split in two
 /// chains, since one would wait for itself; integers are exact in any order.
-template <int Bits, int Lines, int VectorStep, int M>
-MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t quad_step, const Ahead& ahead,
+template <int Bits, int Lines, int VectorStep, int M, class Fetch>
+MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t quad_step, const Fetch& ahead,
                               Ints (&acc)[M]) {
     constexpr bool kSplit = M <= 2;
     Ints odd[kSplit ? M : 1];
