@@ -59,7 +59,7 @@ struct Symmetric32 {
     template <int Digits, int Rows, class Fetch>
     static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
         constexpr int kM = Rows * Digits;
-        ahead.fetch(p);
+        ahead.to(p).fetch(0);
         MEMWALL_UNROLL
         for (int g = 0; g < 2; ++g) {
             Ints acc[kM];
@@ -90,7 +90,7 @@ struct Asymmetric128 {
     template <int Digits, int Rows, class Fetch>
     static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
         constexpr int kM = Rows * Digits;
-        ahead.fetch(p);
+        ahead.to(p).fetch(0);
         const Ints zero = load_bytes(p + 32);
         Ints acc[kM];
         MEMWALL_UNROLL
@@ -119,7 +119,8 @@ struct SuperBlock256 {
     static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
         constexpr int kM = Rows * Digits;
         const Ints four_bits = splat(15), two_bits = splat(0x30);
-        for (int l = 0; l < 4; ++l) ahead.fetch(p + l * kLineBytes);
+        const auto targets = ahead.to(p);
+        for (int l = 0; l < 4; ++l) targets.fetch(l);
         const uint8_t* steps = p + kLineBytes;
         const uint8_t* codes = p + 4 * kLineBytes;
         const Floats d = load_halves(p), dmin = load_halves(p + 32);
@@ -197,9 +198,10 @@ struct Half {
     }
     template <int Digits, int Rows, class Fetch>
     static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+        const auto targets = ahead.to(p);
         MEMWALL_UNROLL
         for (int l = 0; l < 2; ++l) {
-            ahead.fetch(p + l * kLineBytes);
+            targets.fetch(l);
             const Floats even_k = load_halves(p + l * kLineBytes),
                          odd_k = load_halves(p + l * kLineBytes + 32);
             MEMWALL_UNROLL
