@@ -20,9 +20,10 @@ double random_miss(Bytes size, Bytes cached) {
     // Newton from the right of the root, where m - 1 + exp(-m ratio) is convex and positive: never past it.
     double m = 1;
     for (int i = 0; i < 100; ++i) {
-        const double e = std::exp(-m * ratio), step = (m - 1 + e) / (1 - ratio * e);
+        const double less = std::expm1(-m * ratio);  // keeps its digits where m is small
+        const double step = (m + less) / (1 - ratio - ratio * less);
+        if (!(step > 1e-12)) break;
         m -= step;
-        if (step < 1e-12) break;
     }
     return m;
 }

@@ -52,9 +52,9 @@ TEST_CASE("random replacement follows its fixpoint", "[speed]") {
     CHECK(random_miss(Bytes(200), Bytes(100)) == Approx(0.80).margin(0.005));
     CHECK(random_miss(Bytes(125), Bytes(100)) == Approx(0.37).margin(0.005));
     CHECK(random_miss(Bytes(111), Bytes(100)) == Approx(0.19).margin(0.01));
-    for (const std::int64_t size : {1'000'000'001, 1'000'100'000, 1'300'000'000, 9'000'000'000}) {
-        const double ratio = static_cast<double>(size) / 1e9,
-                     m = random_miss(Bytes(size), Bytes(1'000'000'000));
+    for (const double bytes : {1.000000001e9, 1.0001e9, 1.3e9, 9e9}) {
+        const Bytes size(static_cast<std::int64_t>(bytes));
+        const double ratio = bytes / 1e9, m = random_miss(size, Bytes(1'000'000'000));
         CHECK(m == Approx(1 - std::exp(-m * ratio)).margin(1e-9));
         CHECK(m > 0);
     }
