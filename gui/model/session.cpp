@@ -1,0 +1,178 @@
+#include "gui/model/session.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QFileInfo>
+#include <QSaveFile>
+
+#include "core/base/error.h"
+#include "core/plan/explain.h"
+#include "core/plan/options.h"
+
+namespace memwall::gui {
+namespace {
+
+constexpr std::size_t kUndoSteps = 200;
+constexpr qsizetype kRecentFiles = 10;
+constexpr qint64 kYamlMost = 1 << 20;  // deployments and profiles are a screen of text
+
+/// The value of the file's "schema:" line; empty when it has none.
+QString yaml_schema(const QString& path) {
+    QFile file(path);
+    if (file.size() > kYamlMost || !file.open(QIODevice::ReadOnly)) return {};
+    for (const QByteArray& line : file.readAll().split('\n'))
+        if (line.startsWith("schema:")) return QString::fromUtf8(line.mid(7)).trimmed();
+    return {};
+}
+
+std::string file_text(const QString& path) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        throw Error(path.toStdString(), file.errorString().toStdString(), "a file that can be read");
+    return file.readAll().toStdString();
+}
+
+/// `deployment` with one option replaced; repeatable ones take a line a value.
+plan::Deployment with_option(plan::Deployment d, const QString& name, const QString& text) {
+    if (name == "model") {
+        d.model = text.toStdString();
+        return d;
+    }
+    const plan::Option* option = plan::find_option(name.toStdString());
+    if (!option) throw Error(name.toStdString(), "no such option");
+    const std::string place = "--" + name.toStdString();
+    const plan::Deployment defaults;
+    if (option->name == "kv") d.kv_k = d.kv_v = "";
+    // Back to the default first: a repeatable option appends, and an empty text means just that.
+    plan::Deployment fresh;
+    fresh.model = d.model;
+    for (const plan::Option& o : plan::options()) {
+        if (o.name == option->name) continue;
+        const QString value = text_of(o.get(d));
+        for (const QString& line : value.split('\n', Qt::SkipEmptyParts)) o.set(fresh, line.toStdString(), place);
+    }
+    for (const QString& line : text.split('\n', Qt::SkipEmptyParts)) option->set(fresh, line.toStdString(), place);
+    return fresh;
+}
+
+}  // namespace
+
+Session::Session(QObject* parent) : QObject(parent) {}
+
+const LedgerItem& Session::ledger() const {
+    if (!ledger_)
+        ledger_ = std::make_unique<LedgerItem>(
+            plan::explain(planned_->prepared, planned_->knobs, planned_->target, planned_->plan));
+    return *ledger_;
+}
+
+QString Session::command() const {
+    return text_of(plan::command_line(deployment_));
+}
+
+QString Session::option(const QString& name) const {
+    if (name == "model") return text_of(deployment_.model);
+    const plan::Option* option = plan::find_option(name.toStdString());
+    return option ? text_of(option->get(deployment_)) : QString();
+}
+
+void Session::go_to(const plan::Deployment& deployment, const QString& step) {
+    QElapsedTimer timer;
+    timer.start();
+    auto planned = std::make_shared<const devices::Planned>(devices::make_plan(deployment));
+    milliseconds_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    if (planned_ && (step.isEmpty() || step != last_step_)) {
+        if (undo_.size() == kUndoSteps) undo_.erase(undo_.begin());
+        undo_.push_back({deployment_, planned_});
+    }
+    redo_.clear();
+    last_step_ = step;
+    show({deployment, std::move(planned)});
+}
+
+void Session::show(State state) {
+    deployment_ = std::move(state.deployment);
+    planned_ = std::move(state.planned);
+    ledger_.reset();
+    emit changed();
+}
+
+bool Session::set_option(const QString& name, const QString& text, bool continues) {
+    try {
+        const plan::Deployment wanted = with_option(deployment_, name, text.trimmed());
+        if (planned_ && plan::command_line(wanted) == plan::command_line(deployment_)) return true;
+        go_to(wanted, continues ? name : QString());
+        return true;
+    } catch (const std::exception& e) {
+        emit rejected(name, text_of(e.what()));
+        return false;
+    }
+}
+
+bool Session::apply(const plan::Deployment& deployment) {
+    try {
+        go_to(deployment, {});
+        return true;
+    } catch (const std::exception& e) {
+        emit failed(text_of(e.what()));
+        return false;
+    }
+}
+
+bool Session::open(const QString& path) {
+    try {
+        const QString absolute = QFileInfo(path).absoluteFilePath();
+        const QString schema = yaml_schema(path);
+        plan::Deployment wanted = deployment_;
+        if (schema.startsWith("memwall/deployment/")) {
+            wanted = plan::read_deployment(file_text(path), path.toStdString());
+        } else if (schema.startsWith("memwall/device/")) {
+            wanted.device = absolute.toStdString();
+        } else {
+            wanted.model = absolute.toStdString();
+            wanted.quant.clear();  // as the file stores it
+            wanted.draft.clear();  // of another tokenizer, most likely
+        }
+        go_to(wanted, {});
+        recent_.removeAll(absolute);
+        recent_.prepend(absolute);
+        while (recent_.size() > kRecentFiles) recent_.removeLast();
+        emit recent_files_changed();
+        return true;
+    } catch (const std::exception& e) {
+        emit failed(text_of(e.what()));
+        return false;
+    }
+}
+
+bool Session::save(const QString& path) {
+    const std::string text = plan::write_deployment(deployment_);
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), static_cast<qint64>(text.size())) < 0 ||
+        !file.commit()) {
+        emit failed(path + ": " + file.errorString());
+        return false;
+    }
+    return true;
+}
+
+void Session::undo() {
+    if (undo_.empty()) return;
+    redo_.push_back({deployment_, planned_});
+    State state = std::move(undo_.back());
+    undo_.pop_back();
+    last_step_.clear();
+    show(std::move(state));
+}
+
+void Session::redo() {
+    if (redo_.empty()) return;
+    undo_.push_back({deployment_, planned_});
+    State state = std::move(redo_.back());
+    redo_.pop_back();
+    last_step_.clear();
+    show(std::move(state));
+}
+
+}  // namespace memwall::gui

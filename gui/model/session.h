@@ -1,0 +1,85 @@
+// What the window shows: one deployment and its plan, with undo. A change that cannot be planned leaves both as they
+// were, so the last good state is always there to be looked at.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <memory>
+#include <vector>
+
+#include "core/base/ledger.h"
+#include "core/plan/deployment.h"
+#include "devices/planning.h"
+
+namespace memwall::gui {
+
+/// QString from the library's UTF-8 and back.
+inline QString text_of(std::string_view s) {
+    return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
+}
+
+class Session : public QObject {
+    Q_OBJECT
+  public:
+    explicit Session(QObject* parent = nullptr);
+
+    /// False until the first deployment was planned.
+    bool planned_once() const { return planned_ != nullptr; }
+    const plan::Deployment& deployment() const { return deployment_; }
+    /// Of deployment(). Only after planned_once().
+    const devices::Planned& planned() const { return *planned_; }
+    std::shared_ptr<const devices::Planned> shared_plan() const { return planned_; }
+    /// The ledger of planned(), unfolded when first asked for.
+    const LedgerItem& ledger() const;
+    double plan_milliseconds() const { return milliseconds_; }
+    /// "memwall plan MODEL --option value ...": gives this plan in a terminal.
+    QString command() const;
+    /// The value of an option as text; empty = its default.
+    QString option(const QString& name) const;
+
+    /// Sets one option of core/plan/options.h ("model" too); empty text = back to its default. One undo step; repeated
+    /// changes of the same option while `continues` make one step together. False + rejected() when it cannot be
+    /// planned.
+    bool set_option(const QString& name, const QString& text, bool continues = false);
+    /// A whole deployment as one undo step.
+    bool apply(const plan::Deployment& deployment);
+    /// A model (GGUF, config.json or its folder, safetensors, model YAML), a deployment or a device profile.
+    /// False + failed() with the reader's own line.
+    bool open(const QString& path);
+    bool save(const QString& path);
+
+    bool can_undo() const { return !undo_.empty(); }
+    bool can_redo() const { return !redo_.empty(); }
+    void undo();
+    void redo();
+
+    /// Newest first.
+    const QStringList& recent_files() const { return recent_; }
+    void set_recent_files(const QStringList& files) { recent_ = files; }
+
+  signals:
+    void changed();
+    void rejected(const QString& option, const QString& message);
+    void failed(const QString& message);
+    void recent_files_changed();
+
+  private:
+    struct State {
+        plan::Deployment deployment;
+        std::shared_ptr<const devices::Planned> planned;
+    };
+    /// Plans it; throws Error. `step` names the change for joining undo steps.
+    void go_to(const plan::Deployment& deployment, const QString& step);
+    void show(State state);
+
+    plan::Deployment deployment_;
+    std::shared_ptr<const devices::Planned> planned_;
+    mutable std::unique_ptr<LedgerItem> ledger_;
+    double milliseconds_ = 0;
+    std::vector<State> undo_, redo_;
+    QString last_step_;
+    QStringList recent_;
+};
+
+}  // namespace memwall::gui
