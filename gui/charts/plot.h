@@ -74,10 +74,10 @@ class Plot : public QFrame {
     /// Texts drawn by the last paint that did not fit where they belong; for tests.
     QStringList clipped_texts() const;
 
-  public slots:
+  public Q_SLOTS:
     void show_table(bool on);
 
-  signals:
+  Q_SIGNALS:
     void cursor_moved(double x, bool finished);
     void limit_moved(const QString& key, double value, bool finished);
     /// The nearest hoverable dot under the pointer or by keyboard; an empty key = none.

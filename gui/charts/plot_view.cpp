@@ -749,7 +749,7 @@ void PlotView::move_cursor(double x, bool fine, bool finished) {
         });
     cursor_->x = x;
     viewport()->update();
-    emit plot_->cursor_moved(x, finished);
+    Q_EMIT plot_->cursor_moved(x, finished);
 }
 
 void PlotView::move_limit(std::size_t i, double value, bool finished) {
@@ -758,7 +758,7 @@ void PlotView::move_limit(std::size_t i, double value, bool finished) {
     l.value = std::clamp(value, axis.low, axis.high);
     viewport()->update();
     const QString key = l.key;
-    emit plot_->limit_moved(key, l.value, finished);
+    Q_EMIT plot_->limit_moved(key, l.value, finished);
 }
 
 void PlotView::mousePressEvent(QMouseEvent* event) {
@@ -806,9 +806,9 @@ void PlotView::mouseMoveEvent(QMouseEvent* event) {
         hovered_ = dot;
         if (dot.first >= 0) {
             const QString key = dots_[static_cast<std::size_t>(dot.first)].key;
-            emit plot_->hovered(key, dot.second);
+            Q_EMIT plot_->hovered(key, dot.second);
         } else {
-            emit plot_->hovered({}, -1);
+            Q_EMIT plot_->hovered({}, -1);
         }
     }
 }
@@ -830,10 +830,10 @@ void PlotView::mouseReleaseEvent(QMouseEvent* event) {
     if ((at - pressed_).manhattanLength() > QApplication::startDragDistance()) return;
     if (const auto dot = dot_at(at); dot.first >= 0) {
         const QString key = dots_[static_cast<std::size_t>(dot.first)].key;
-        emit plot_->clicked(key, dot.second);
+        Q_EMIT plot_->clicked(key, dot.second);
     } else if (area_.contains(at)) {
         const Point v = values(at);
-        emit plot_->clicked_at(v.x, v.y);
+        Q_EMIT plot_->clicked_at(v.x, v.y);
     }
 }
 
@@ -844,7 +844,7 @@ void PlotView::leaveEvent(QEvent* event) {
     hot_cursor_ = false;
     if (hovered_.first >= 0) {
         hovered_ = {-1, -1};
-        emit plot_->hovered({}, -1);
+        Q_EMIT plot_->hovered({}, -1);
     }
     viewport()->update();
 }
@@ -907,7 +907,7 @@ void PlotView::keyPressEvent(QKeyEvent* event) {
         } else if (along_x && cursor_) {
             step_cursor(direction, fine);
         } else {
-            emit plot_->stepped(along_x ? direction : -direction);
+            Q_EMIT plot_->stepped(along_x ? direction : -direction);
         }
     };
     switch (key) {
@@ -921,17 +921,17 @@ void PlotView::keyPressEvent(QKeyEvent* event) {
             return arrow(-1, false);
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            emit plot_->activated();
+            Q_EMIT plot_->activated();
             return;
         case Qt::Key_Space:
-            emit plot_->opened();
+            Q_EMIT plot_->opened();
             return;
         case Qt::Key_Escape:
             if (active_limit_ >= 0) {
                 active_limit_ = -1;
                 viewport()->update();
             } else {
-                emit plot_->left();
+                Q_EMIT plot_->left();
             }
             return;
         case Qt::Key_Plus:
@@ -957,7 +957,7 @@ void PlotView::keyPressEvent(QKeyEvent* event) {
             break;
     }
     if (!event->text().isEmpty() && event->text().front().isLetter()) {
-        emit plot_->key_pressed(key);
+        Q_EMIT plot_->key_pressed(key);
         return;
     }
     QChartView::keyPressEvent(event);

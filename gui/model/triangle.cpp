@@ -128,7 +128,7 @@ void Triangle::show_field() {
         scores_.push_back(score && !score->at_chance && !score->unranked ? score->value : plan::kNoScore);
     }
     decide();
-    emit searched();
+    Q_EMIT searched();
 }
 
 // ---------------------------------------------------------------- candidates
@@ -241,7 +241,7 @@ bool Triangle::set_limit(const QString& option, const QString& text) {
         show_field();
     } else {
         decide();
-        emit decided();
+        Q_EMIT decided();
     }
     return true;
 }
@@ -291,7 +291,7 @@ void Triangle::find_nearest() {
 void Triangle::set_wanted(const std::array<double, plan::kGoals>& balance) {
     wanted_ = balance;
     if (field_) find_nearest();
-    emit decided();
+    Q_EMIT decided();
 }
 
 namespace {
@@ -483,18 +483,18 @@ bool Triangle::toggle_pin(std::size_t i) {
         }
     if (pins_.size() == kMostPins) return false;
     pins_.push_back({shown_[i], model(i), recipe(i), kv(i), scores_[i], deployment(i)});
-    emit pins_changed();
+    Q_EMIT pins_changed();
     return true;
 }
 
 void Triangle::unpin(std::size_t pin) {
     pins_.erase(pins_.begin() + static_cast<std::ptrdiff_t>(pin));
-    emit pins_changed();
+    Q_EMIT pins_changed();
 }
 
 void Triangle::clear_pins() {
     pins_.clear();
-    emit pins_changed();
+    Q_EMIT pins_changed();
 }
 
 QString Triangle::command() const {

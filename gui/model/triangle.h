@@ -126,7 +126,7 @@ class Triangle : public QObject {
     /// "memwall recommend ..." or "memwall fit ..." with the limits.
     QString command() const;
 
-  signals:
+  Q_SIGNALS:
     void searched();  ///< other candidates
     void decided();   ///< limits or balance moved
     void pins_changed();
