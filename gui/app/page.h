@@ -50,7 +50,7 @@ class Page : public QWidget {
     /// A ledger line was asked for ("kv_cache", a path "memory/kv_cache/..." ); most pages ignore it.
     virtual void select_item(const QString& item) { Q_UNUSED(item) }
 
-  signals:
+  Q_SIGNALS:
     void open_ledger(const QString& item);       ///< shows it on the Explain page
     void show_page(const QString& name);         ///< "explore", "triangle", "explain", "simulate", "verify"
     void results_changed();                      ///< results() or command() have other values

@@ -15,6 +15,7 @@
 
 #include "gui/charts/plot_table.h"
 #include "gui/charts/plot_view.h"
+#include "gui/theme/theme.h"
 
 namespace memwall::gui {
 
@@ -26,7 +27,8 @@ Plot::Plot(const QString& title, const QString& note, QWidget* parent)
       view_(new PlotView(this)),
       own_table_(new PlotTable(this)),
       table_(own_table_) {
-    setProperty("card", true);
+    set_role(title_label_, "title");
+    set_role(note_label_, "note");
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(12, 9, 6, 6);
     all->setSpacing(4);
@@ -43,7 +45,6 @@ Plot::Plot(const QString& title, const QString& note, QWidget* parent)
     toggle->setContext(Qt::WidgetWithChildrenShortcut);
     connect(toggle, &QShortcut::activated, this, [this] { show_table(!table_shown()); });
     set_title(title, note);
-    set_style({});
 }
 
 Plot::~Plot() = default;
@@ -55,13 +56,6 @@ void Plot::set_title(const QString& title, const QString& note) {
 }
 
 void Plot::update_title() {
-    QFont strong = font();
-    strong.setPointSizeF(font().pointSizeF() * 1.05);
-    strong.setWeight(QFont::DemiBold);
-    title_label_->setFont(strong);
-    QFont small = font();
-    small.setPointSizeF(font().pointSizeF() * 0.93);
-    note_label_->setFont(small);
     title_label_->setText(title_);
     note_label_->setText(note_);
     note_label_->setToolTip(note_);
@@ -73,21 +67,6 @@ void Plot::update_title() {
 
 QString Plot::title() const {
     return title_;
-}
-
-void Plot::set_style(const PlotStyle& style) {
-    view_->style_ = style;
-    const auto ink = [](QLabel* label, const QColor& color) {
-        QPalette p = label->palette();
-        p.setColor(QPalette::WindowText, color);
-        p.setColor(QPalette::Text, color);
-        label->setPalette(p);
-        label->setStyleSheet(QStringLiteral("color: %1; background: transparent").arg(color.name()));
-    };
-    ink(title_label_, style.text);
-    ink(note_label_, style.second);
-    view_->touch(false);
-    update();
 }
 
 void Plot::set_axes(const Axis& x, const Axis& y) {
@@ -247,17 +226,16 @@ QStringList Plot::clipped_texts() const {
 void Plot::paintEvent(QPaintEvent*) {
     QPainter p(this);
     p.setRenderHint(QPainter::Antialiasing);
-    p.setPen(QPen(view_->style_.axis, 1));
-    p.setBrush(view_->style_.card);
+    p.setPen(QPen(theme().border, 1));
+    p.setBrush(theme().card);
     p.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7);
 }
 
 void Plot::changeEvent(QEvent* event) {
     QFrame::changeEvent(event);
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::ApplicationFontChange) {
-        update_title();
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange ||
+        event->type() == QEvent::PaletteChange)
         view_->touch(false);
-    }
 }
 
 }  // namespace memwall::gui

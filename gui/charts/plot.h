@@ -25,12 +25,7 @@ namespace memwall::gui {
 
 class PlotView;
 
-/// Colours of what is no data. plot_style() in theme/ makes one of the theme.
-struct PlotStyle {
-    QColor card{255, 255, 255}, plot{255, 255, 255}, grid{0xE9, 0xEC, 0xF1}, axis{0xD9, 0xDE, 0xE6};
-    QColor text{0x1A, 0x23, 0x30}, second{0x56, 0x62, 0x73}, accent{0x0B, 0x5C, 0xBF};
-};
-
+/// Framed as a card, with its title. Colours of what is no data come from theme() at every paint.
 class Plot : public QFrame {
     Q_OBJECT
   public:
@@ -39,7 +34,6 @@ class Plot : public QFrame {
 
     void set_title(const QString& title, const QString& note);
     QString title() const;
-    void set_style(const PlotStyle& style);
 
     void set_axes(const Axis& x, const Axis& y);
     const Axis& x_axis() const;
@@ -80,10 +74,10 @@ class Plot : public QFrame {
     /// Texts drawn by the last paint that did not fit where they belong; for tests.
     QStringList clipped_texts() const;
 
-  public slots:
+  public Q_SLOTS:
     void show_table(bool on);
 
-  signals:
+  Q_SIGNALS:
     void cursor_moved(double x, bool finished);
     void limit_moved(const QString& key, double value, bool finished);
     /// The nearest hoverable dot under the pointer or by keyboard; an empty key = none.

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/theme/theme.h"
+
 namespace memwall::gui {
 namespace {
 
@@ -23,16 +25,6 @@ const QEvent::Type kFlush = static_cast<QEvent::Type>(QEvent::registerEventType(
 
 double interpolated(double x, double x0, double y0, double x1, double y1) {
     return x1 == x0 ? y0 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
-}
-
-/// White or near-black, whichever reads better on `fill`.
-QColor ink_on(const QColor& fill) {
-    const auto linear = [](double c) {
-        return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
-    };
-    const double luminance =
-        0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) + 0.0722 * linear(fill.blueF());
-    return 1.05 / (luminance + 0.05) >= 4.5 ? QColor(Qt::white) : QColor(0x14, 0x1A, 0x22);
 }
 
 bool is_vector(const QPainter& p) {
@@ -206,7 +198,7 @@ void PlotView::flush() {
     axis_y_->setRange(scaled(y_, y_.low), scaled(y_, y_.high));
     for (std::size_t i = 0; i < stack_.layers.size(); ++i) {
         set_area(layer_series_[i], layer_spread(i), stack_.layers[i].fill, false);
-        layer_series_[i].area->setPen(QPen(style_.card, 1));
+        layer_series_[i].area->setPen(QPen(theme().card, 1));
     }
     for (const auto& [key, band] : bands_) {
         set_area(band_series_[key], band.points, band.hatched ? QColor(0, 0, 0, 0) : band.fill, band.hatched);
@@ -240,8 +232,7 @@ void PlotView::set_axes(const Axis& x, const Axis& y) {
 // ---------------------------------------------------------------- geometry
 
 QFont PlotView::small_font(bool bold) const {
-    QFont f = plot_->font();
-    f.setPointSizeF(f.pointSizeF() * 0.895);
+    QFont f = type(Type::note);
     if (bold) f.setWeight(QFont::DemiBold);
     return f;
 }
@@ -271,7 +262,7 @@ Point PlotView::values(QPointF at) const {
 
 std::vector<PlotView::Tick> PlotView::tick_texts(const Axis& axis, bool horizontal) const {
     const QFontMetricsF metrics(small_font());
-    const double room = horizontal ? metrics.averageCharWidth() * 11 : metrics.height() * 2.4;
+    const double room = horizontal ? metrics.averageCharWidth() * 8 : metrics.height() * 2.4;
     const double length = horizontal ? area_.width() : area_.height();
     std::vector<Tick> out;
     double last = -1e9;
@@ -337,26 +328,25 @@ void PlotView::drawBackground(QPainter* painter, const QRectF&) {
     QPainter& p = *painter;
     if (!placeholder_.isEmpty()) return;
     p.setRenderHint(QPainter::Antialiasing, false);
-    if (style_.plot != style_.card) p.fillRect(area_, style_.plot);
     const QFontMetricsF metrics(small_font());
     p.setFont(small_font());
     for (const bool horizontal : {true, false})
         for (const Tick& t : tick_texts(horizontal ? x_ : y_, horizontal)) {
             const double at = std::round(t.pixel) + 0.5;
-            p.setPen(QPen(style_.grid, 1));
+            p.setPen(QPen(theme().grid, 1));
             if (horizontal)
                 p.drawLine(QPointF(at, area_.top()), QPointF(at, area_.bottom() + 3));
             else
                 p.drawLine(QPointF(area_.left() - 3, at), QPointF(area_.right(), at));
             if (t.text.isEmpty()) continue;
-            p.setPen(style_.second);
+            p.setPen(theme().second);
             const double w = std::ceil(metrics.horizontalAdvance(t.text)) + 2, h = metrics.height();
             QRectF box = horizontal ? QRectF(t.pixel - w / 2, area_.bottom() + 4, w, h)
                                     : QRectF(area_.left() - 7 - w, t.pixel - h / 2, w, h);
             if (horizontal) box.moveLeft(std::clamp(box.left(), 0.0, std::max(0.0, width() - w)));
             p.drawText(box, Qt::AlignCenter, t.text);
         }
-    p.setPen(QPen(style_.axis, 1));
+    p.setPen(QPen(theme().border, 1));
     p.drawLine(QPointF(area_.left() + 0.5, area_.top()), QPointF(area_.left() + 0.5, area_.bottom()));
     p.drawLine(QPointF(area_.left(), std::round(area_.bottom()) + 0.5),
                QPointF(area_.right(), std::round(area_.bottom()) + 0.5));
@@ -368,7 +358,7 @@ void PlotView::drawForeground(QPainter* painter, const QRectF&) {
     clipped_.clear();
     p.setRenderHint(QPainter::Antialiasing, true);
     if (!placeholder_.isEmpty()) {
-        p.setPen(style_.second);
+        p.setPen(theme().second);
         p.setFont(plot_->font());
         p.drawText(QRectF(rect()).adjusted(16, 8, -16, -8), Qt::AlignCenter | Qt::TextWordWrap, placeholder_);
     } else {
@@ -385,13 +375,13 @@ void PlotView::drawForeground(QPainter* painter, const QRectF&) {
     }
     if (hasFocus()) {
         p.setBrush(Qt::NoBrush);
-        p.setPen(QPen(style_.accent, 2));
+        p.setPen(QPen(theme().accent, 2));
         p.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);
     }
 }
 
 void PlotView::draw_regions(QPainter& p) {
-    QColor veil = style_.plot;
+    QColor veil = theme().card;
     veil.setAlphaF(0.62F);
     for (const Region& r : regions_) {
         const bool across = r.across == Qt::Horizontal;
@@ -402,7 +392,7 @@ void PlotView::draw_regions(QPainter& p) {
         const QRectF box = across ? QRectF(QPointF(px(from), area_.top()), QPointF(px(to), area_.bottom()))
                                   : QRectF(QPointF(area_.left(), py(to)), QPointF(area_.right(), py(from)));
         p.fillRect(box, veil);
-        p.setPen(pen(style_.second, 1.4, Stroke::dashed));
+        p.setPen(pen(theme().second, 1.4, Stroke::dashed));
         if (r.edge && r.from > axis.low)
             p.drawLine(across ? QLineF(box.topLeft(), box.bottomLeft())
                               : QLineF(box.bottomLeft(), box.bottomRight()));
@@ -413,7 +403,7 @@ void PlotView::draw_regions(QPainter& p) {
         if (r.text.isEmpty()) continue;
         if (size.width() + 8 <= box.width())
             write(p, QRectF(box.left() + 5, area_.bottom() - size.height() - 3, size.width(), size.height()),
-                  r.text, r.text_color.isValid() ? r.text_color : style_.second, true, false, nullptr);
+                  r.text, r.text_color.isValid() ? r.text_color : theme().second, true, false, nullptr);
     }
 }
 
@@ -459,7 +449,7 @@ void PlotView::draw_hatch(QPainter& p, const std::vector<Spread>& band, const QC
 
 void PlotView::draw_hatches(QPainter& p) {
     for (std::size_t i = 0; i < stack_.layers.size(); ++i)
-        if (stack_.layers[i].hatched) draw_hatch(p, layer_spread(i), style_.second);
+        if (stack_.layers[i].hatched) draw_hatch(p, layer_spread(i), theme().second);
     for (const auto& [key, band] : bands_)
         if (band.hatched) draw_hatch(p, band.points, band.fill);
 }
@@ -520,7 +510,7 @@ void PlotView::write(QPainter& p, QRectF box, const QString& text, const QColor&
         std::clamp(box.left(), inside.left(), std::max(inside.left(), inside.right() - box.width())));
     box.moveTop(std::clamp(box.top(), inside.top(), std::max(inside.top(), inside.bottom() - box.height())));
     if (plate) {
-        QColor c = style_.card;
+        QColor c = theme().card;
         c.setAlphaF(0.88F);
         p.setPen(Qt::NoPen);
         p.setBrush(c);
@@ -568,7 +558,7 @@ void PlotView::draw_limits(QPainter& p, std::vector<QRectF>& taken) {
         else
             p.drawLine(QPointF(area_.left(), at), QPointF(area_.right(), at));
         const bool hot = static_cast<int>(i) == hot_limit_ || static_cast<int>(i) == active_limit_;
-        if (l.draggable) draw_grip(p, grip_of(l), l.color, style_.card, hot);
+        if (l.draggable) draw_grip(p, grip_of(l), l.color, theme().card, hot);
         if (l.label.isEmpty()) continue;
         QRectF box = text_box(l.label, l.width > 1.5);
         if (upright) {
@@ -624,7 +614,7 @@ void PlotView::draw_layer_labels(QPainter& p, std::vector<QRectF>& taken) {
         }
         if (where.isNull()) continue;
         box.moveTopLeft(where);
-        write(p, box, layer.label, ink_on(layer.fill), false, false, &taken);
+        write(p, box, layer.label, Theme::text_on(layer.fill), false, false, &taken);
     }
 }
 
@@ -685,13 +675,13 @@ QRectF PlotView::cursor_grip() const {
 
 void PlotView::draw_cursor(QPainter& p, std::vector<QRectF>& taken) {
     if (!cursor_ || cursor_->x < x_.low || cursor_->x > x_.high) return;
-    const QColor color = cursor_->color.isValid() ? cursor_->color : style_.accent;
+    const QColor color = cursor_->color.isValid() ? cursor_->color : theme().accent;
     const double x = px(cursor_->x);
     p.setPen(QPen(color, hot_cursor_ || drag_ == Drag::cursor ? 2.4 : 1.8));
     p.drawLine(QPointF(x, area_.top()), QPointF(x, area_.bottom()));
-    if (cursor_->grip) draw_grip(p, cursor_grip(), color, style_.card, hot_cursor_ || drag_ == Drag::cursor);
+    if (cursor_->grip) draw_grip(p, cursor_grip(), color, theme().card, hot_cursor_ || drag_ == Drag::cursor);
     if (!std::isnan(cursor_->label_y)) {
-        p.setPen(QPen(style_.card, 1.5));
+        p.setPen(QPen(theme().card, 1.5));
         p.setBrush(color);
         p.drawEllipse(QPointF(x, py(cursor_->label_y)), 5, 5);
     }
@@ -708,12 +698,12 @@ void PlotView::draw_pointer(QPainter& p) {
     if (!pointer_ || !hover_text_ || drag_ != Drag::none || !area_.contains(*pointer_)) return;
     const QString text = hover_text_(values(*pointer_).x);
     if (text.isEmpty()) return;
-    p.setPen(pen(style_.second, 1, Stroke::dotted));
+    p.setPen(pen(theme().second, 1, Stroke::dotted));
     p.drawLine(QPointF(pointer_->x(), area_.top()), QPointF(pointer_->x(), area_.bottom()));
     QRectF box = text_box(text, false);
     box.moveTopLeft({pointer_->x() + 8, area_.top() + 2});
     if (box.right() > area_.right()) box.moveRight(pointer_->x() - 8);
-    write(p, box, text, style_.text, false, true, nullptr);
+    write(p, box, text, theme().text, false, true, nullptr);
 }
 
 // ---------------------------------------------------------------- hands
@@ -759,7 +749,7 @@ void PlotView::move_cursor(double x, bool fine, bool finished) {
         });
     cursor_->x = x;
     viewport()->update();
-    emit plot_->cursor_moved(x, finished);
+    Q_EMIT plot_->cursor_moved(x, finished);
 }
 
 void PlotView::move_limit(std::size_t i, double value, bool finished) {
@@ -768,7 +758,7 @@ void PlotView::move_limit(std::size_t i, double value, bool finished) {
     l.value = std::clamp(value, axis.low, axis.high);
     viewport()->update();
     const QString key = l.key;
-    emit plot_->limit_moved(key, l.value, finished);
+    Q_EMIT plot_->limit_moved(key, l.value, finished);
 }
 
 void PlotView::mousePressEvent(QMouseEvent* event) {
@@ -816,9 +806,9 @@ void PlotView::mouseMoveEvent(QMouseEvent* event) {
         hovered_ = dot;
         if (dot.first >= 0) {
             const QString key = dots_[static_cast<std::size_t>(dot.first)].key;
-            emit plot_->hovered(key, dot.second);
+            Q_EMIT plot_->hovered(key, dot.second);
         } else {
-            emit plot_->hovered({}, -1);
+            Q_EMIT plot_->hovered({}, -1);
         }
     }
 }
@@ -840,10 +830,10 @@ void PlotView::mouseReleaseEvent(QMouseEvent* event) {
     if ((at - pressed_).manhattanLength() > QApplication::startDragDistance()) return;
     if (const auto dot = dot_at(at); dot.first >= 0) {
         const QString key = dots_[static_cast<std::size_t>(dot.first)].key;
-        emit plot_->clicked(key, dot.second);
+        Q_EMIT plot_->clicked(key, dot.second);
     } else if (area_.contains(at)) {
         const Point v = values(at);
-        emit plot_->clicked_at(v.x, v.y);
+        Q_EMIT plot_->clicked_at(v.x, v.y);
     }
 }
 
@@ -854,7 +844,7 @@ void PlotView::leaveEvent(QEvent* event) {
     hot_cursor_ = false;
     if (hovered_.first >= 0) {
         hovered_ = {-1, -1};
-        emit plot_->hovered({}, -1);
+        Q_EMIT plot_->hovered({}, -1);
     }
     viewport()->update();
 }
@@ -917,7 +907,7 @@ void PlotView::keyPressEvent(QKeyEvent* event) {
         } else if (along_x && cursor_) {
             step_cursor(direction, fine);
         } else {
-            emit plot_->stepped(along_x ? direction : -direction);
+            Q_EMIT plot_->stepped(along_x ? direction : -direction);
         }
     };
     switch (key) {
@@ -931,17 +921,17 @@ void PlotView::keyPressEvent(QKeyEvent* event) {
             return arrow(-1, false);
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            emit plot_->activated();
+            Q_EMIT plot_->activated();
             return;
         case Qt::Key_Space:
-            emit plot_->opened();
+            Q_EMIT plot_->opened();
             return;
         case Qt::Key_Escape:
             if (active_limit_ >= 0) {
                 active_limit_ = -1;
                 viewport()->update();
             } else {
-                emit plot_->left();
+                Q_EMIT plot_->left();
             }
             return;
         case Qt::Key_Plus:
@@ -967,7 +957,7 @@ void PlotView::keyPressEvent(QKeyEvent* event) {
             break;
     }
     if (!event->text().isEmpty() && event->text().front().isLetter()) {
-        emit plot_->key_pressed(key);
+        Q_EMIT plot_->key_pressed(key);
         return;
     }
     QChartView::keyPressEvent(event);

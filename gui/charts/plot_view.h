@@ -25,7 +25,6 @@ class PlotView : public QChartView {
     explicit PlotView(Plot* plot);
 
     Plot* plot_;
-    PlotStyle style_;
     Axis x_, y_;
     std::map<QString, Line> lines_;
     std::map<QString, Band> bands_;

@@ -73,7 +73,7 @@ void Session::show(State state) {
     deployment_ = std::move(state.deployment);
     planned_ = std::move(state.planned);
     ledger_.reset();
-    emit changed();
+    Q_EMIT changed();
 }
 
 bool Session::set_option(const QString& name, const QString& text, bool continues) {
@@ -83,7 +83,7 @@ bool Session::set_option(const QString& name, const QString& text, bool continue
         go_to(wanted, continues ? name : QString());
         return true;
     } catch (const std::exception& e) {
-        emit rejected(name, text_of(e.what()));
+        Q_EMIT rejected(name, text_of(e.what()));
         return false;
     }
 }
@@ -93,7 +93,7 @@ bool Session::apply(const plan::Deployment& deployment) {
         go_to(deployment, {});
         return true;
     } catch (const std::exception& e) {
-        emit failed(text_of(e.what()));
+        Q_EMIT failed(text_of(e.what()));
         return false;
     }
 }
@@ -131,10 +131,10 @@ bool Session::open(const QString& path) {
         recent_.removeAll(absolute);
         recent_.prepend(absolute);
         while (recent_.size() > kRecentFiles) recent_.removeLast();
-        emit recent_files_changed();
+        Q_EMIT recent_files_changed();
         return true;
     } catch (const std::exception& e) {
-        emit failed(text_of(e.what()));
+        Q_EMIT failed(text_of(e.what()));
         return false;
     }
 }
@@ -144,7 +144,7 @@ bool Session::save(const QString& path) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), static_cast<qint64>(text.size())) < 0 ||
         !file.commit()) {
-        emit failed(path + ": " + file.errorString());
+        Q_EMIT failed(path + ": " + file.errorString());
         return false;
     }
     return true;

@@ -58,7 +58,7 @@ class Session : public QObject {
     const QStringList& recent_files() const { return recent_; }
     void set_recent_files(const QStringList& files) { recent_ = files; }
 
-  signals:
+  Q_SIGNALS:
     void changed();
     void rejected(const QString& option, const QString& message);
     void failed(const QString& message);

@@ -40,7 +40,7 @@ void Worker::cancel() {
 void Worker::set_busy(bool busy) {
     if (busy_ == busy) return;
     busy_ = busy;
-    emit busy_changed(busy);
+    Q_EMIT busy_changed(busy);
 }
 
 void Worker::run() {
@@ -64,13 +64,13 @@ void Worker::run() {
         };
         control.post_ = post;
         control.report_ = [this, post](double share, const QString& what) {
-            post([this, share, what] { emit progressed(share, what); });
+            post([this, share, what] { Q_EMIT progressed(share, what); });
         };
         std::function<void()> deliver;
         try {
             deliver = task(control);
         } catch (const std::exception& e) {
-            deliver = [this, message = QString::fromUtf8(e.what())] { emit failed(message); };
+            deliver = [this, message = QString::fromUtf8(e.what())] { Q_EMIT failed(message); };
         }
         post([this, deliver] {
             set_busy(false);

@@ -55,7 +55,7 @@ class Worker : public QObject {
     void cancel();
     bool busy() const { return busy_; }
 
-  signals:
+  Q_SIGNALS:
     void busy_changed(bool busy);
     void progressed(double share, const QString& what);
     void failed(const QString& message);
