@@ -144,7 +144,7 @@ void ChoiceBox::keyPressEvent(QKeyEvent* event) {
 void ChoiceBox::open() {
     filter_->clear();
     proxy_->set_words({});
-    emit opening();
+    Q_EMIT opening();
     const int row = model_->current_row();
     // Wide enough for the columns, inside the screen, below the field or above it.
     auto* header = table_->horizontalHeader();
@@ -200,11 +200,11 @@ void ChoiceBox::choose(const QModelIndex& index) {
     }
     const QString value = index.data(ChoicesModel::value_role).toString();
     popup_->hide();
-    emit chosen(value);
+    Q_EMIT chosen(value);
 }
 
 bool ChoiceBox::eventFilter(QObject* object, QEvent* event) {
-    if (object == popup_ && event->type() == QEvent::Hide) emit closed();
+    if (object == popup_ && event->type() == QEvent::Hide) Q_EMIT closed();
     if (object == filter_ && event->type() == QEvent::KeyPress) {
         auto* key = static_cast<QKeyEvent*>(event);
         switch (key->key()) {
@@ -228,7 +228,7 @@ bool ChoiceBox::eventFilter(QObject* object, QEvent* event) {
                 if (proxy_->rowCount() == 0 && !filter_->text().trimmed().isEmpty()) {
                     const QString typed = filter_->text().trimmed();  // not listed: the plan says whether it exists
                     popup_->hide();
-                    emit chosen(typed);
+                    Q_EMIT chosen(typed);
                 } else {
                     choose(table_->currentIndex());
                 }

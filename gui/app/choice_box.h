@@ -31,7 +31,7 @@ class ChoiceBox : public QPushButton {
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
-  signals:
+  Q_SIGNALS:
     void opening();  ///< the list is about to be shown: fill choices()
     void closed();
     void chosen(const QString& value);

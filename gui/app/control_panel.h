@@ -33,7 +33,7 @@ class ControlPanel : public QScrollArea {
     bool settled() const { return !consequences_.busy(); }
     void show_more(bool on);
 
-  signals:
+  Q_SIGNALS:
     void sent_to_ledger(const QString& item);
 
   private:

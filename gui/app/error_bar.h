@@ -16,7 +16,7 @@ class ErrorBar : public QFrame {
     void show_message(const QString& message, bool about_a_file);
     QString message() const;
 
-  signals:
+  Q_SIGNALS:
     void choose_another();
 
   private:

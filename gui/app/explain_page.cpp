@@ -162,7 +162,7 @@ ExplainPage::ExplainPage(Session& session, QWidget* parent)
     });
     connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& now) {
         if (now.isValid()) show_item(filter_->mapToSource(now));
-        emit results_changed();
+        Q_EMIT results_changed();
     });
     const auto selected = [this] { return model_->item(filter_->mapToSource(tree_->currentIndex())); };
     connect(copy_text_, &QPushButton::clicked, this, [selected] {
@@ -171,7 +171,7 @@ ExplainPage::ExplainPage(Session& session, QWidget* parent)
     connect(copy_json_, &QPushButton::clicked, this, [selected] {
         QGuiApplication::clipboard()->setText(text_of(view::ledger_json(*selected())));
     });
-    connect(to_chart_, &QPushButton::clicked, this, [this] { emit show_page("explore"); });
+    connect(to_chart_, &QPushButton::clicked, this, [this] { Q_EMIT show_page("explore"); });
 }
 
 QString ExplainPage::selected_path() const {
@@ -320,7 +320,7 @@ std::vector<FindEntry> ExplainPage::find_entries() {
         for (const LedgerItem& child : item.children) {
             const QString words = above + item_words(child.name);
             const QString at = path + text_of(child.name);
-            entries.push_back({words, tr("ledger") + QStringLiteral(" · ") + ledger_value(child), [this, at] { emit open_ledger(at); }});
+            entries.push_back({words, tr("ledger") + QStringLiteral(" · ") + ledger_value(child), [this, at] { Q_EMIT open_ledger(at); }});
             self(self, child, words + QStringLiteral(" › "), at + '/');
         }
     };

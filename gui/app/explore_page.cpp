@@ -94,7 +94,7 @@ ExplorePage::ExplorePage(Session& session, QWidget* parent)
         for (std::size_t part = 0; part < plan::kParts; ++part) {
             sum += gib(at->parts[part]);
             if (y <= sum && at->parts[part] > 0) {
-                emit open_ledger(ledger_item_of(static_cast<plan::Part>(part)));
+                Q_EMIT open_ledger(ledger_item_of(static_cast<plan::Part>(part)));
                 return;
             }
         }
@@ -102,7 +102,7 @@ ExplorePage::ExplorePage(Session& session, QWidget* parent)
     connect(roofline_, &Plot::clicked, this, [this](const QString& key, int index) {
         const auto& items = key == "prefill" ? prefill_items_ : decode_items_;
         if (index >= 0 && static_cast<std::size_t>(index) < items.size())
-            emit open_ledger(items[static_cast<std::size_t>(index)]);
+            Q_EMIT open_ledger(items[static_cast<std::size_t>(index)]);
     });
 }
 

@@ -20,7 +20,7 @@ class Footer : public QFrame {
     void set_milliseconds(double milliseconds);
     QString command() const;
 
-  public slots:
+  public Q_SLOTS:
     void copy_command();
 
   private:

@@ -37,7 +37,7 @@ void Header::add_page(const QString& title) {
     tab->setToolTip(QStringLiteral("Ctrl+%1").arg(index + 1));
     pages_ << tab;
     tabs_->addWidget(tab);
-    connect(tab, &QPushButton::clicked, this, [this, index] { emit page_chosen(index); });
+    connect(tab, &QPushButton::clicked, this, [this, index] { Q_EMIT page_chosen(index); });
 }
 
 void Header::add_action(QAction* action, const QString& text, QMenu* menu) {

@@ -20,7 +20,7 @@ class Header : public QFrame {
     void add_action(QAction* action, const QString& text, class QMenu* menu = nullptr);
     void set_page(int index);
 
-  signals:
+  Q_SIGNALS:
     void page_chosen(int index);
 
   private:

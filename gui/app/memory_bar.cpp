@@ -325,7 +325,7 @@ void MemoryBar::mouseMoveEvent(QMouseEvent* event) {
 
 void MemoryBar::mouseReleaseEvent(QMouseEvent* event) {
     if (const int i = segment_at(event->position()); i >= 0)
-        emit clicked(ledger_item_of(segments_[static_cast<std::size_t>(i)].part));
+        Q_EMIT clicked(ledger_item_of(segments_[static_cast<std::size_t>(i)].part));
 }
 
 void MemoryBar::keyPressEvent(QKeyEvent* event) {
@@ -339,7 +339,7 @@ void MemoryBar::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (chosen_ >= 0 && chosen_ < count)
-                emit clicked(ledger_item_of(segments_[static_cast<std::size_t>(chosen_)].part));
+                Q_EMIT clicked(ledger_item_of(segments_[static_cast<std::size_t>(chosen_)].part));
             return;
     }
     QWidget::keyPressEvent(event);

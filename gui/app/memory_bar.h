@@ -27,7 +27,7 @@ class MemoryBar : public QWidget {
     QSize minimumSizeHint() const override;
     QStringList clipped_texts() const { return clipped_; }
 
-  signals:
+  Q_SIGNALS:
     void clicked(const QString& ledger_item);
 
   protected:

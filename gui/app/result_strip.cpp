@@ -215,7 +215,7 @@ class ResultStrip::Cell : public QFrame {
 
   protected:
     void mouseReleaseEvent(QMouseEvent* event) override {
-        if (rect().contains(event->pos()) && !cell_.ledger_item.isEmpty()) emit strip_->clicked(cell_.ledger_item);
+        if (rect().contains(event->pos()) && !cell_.ledger_item.isEmpty()) Q_EMIT strip_->clicked(cell_.ledger_item);
     }
 
   private:

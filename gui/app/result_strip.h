@@ -20,7 +20,7 @@ class ResultStrip : public QWidget {
     explicit ResultStrip(QWidget* parent = nullptr);
     void set_cells(const std::vector<ResultCell>& cells);
 
-  signals:
+  Q_SIGNALS:
     void clicked(const QString& ledger_item);
 
   private:

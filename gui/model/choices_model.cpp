@@ -13,7 +13,7 @@ void ChoicesModel::set_row(int row, const Choice& choice) {
         rows_[static_cast<std::size_t>(row)].value != choice.value)
         return;  // of a list that was replaced meanwhile
     rows_[static_cast<std::size_t>(row)] = choice;
-    emit dataChanged(index(row, 0), index(row, columns - 1));
+    Q_EMIT dataChanged(index(row, 0), index(row, columns - 1));
 }
 
 int ChoicesModel::current_row() const {

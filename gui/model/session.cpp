@@ -107,7 +107,7 @@ bool Session::apply(const plan::Suggestion& s) {
         go_to(wanted, {});
         return true;
     } catch (const std::exception& e) {
-        emit failed(text_of(e.what()));
+        Q_EMIT failed(text_of(e.what()));
         return false;
     }
 }
