@@ -1,8 +1,8 @@
 #include "cli/demands.h"
 
 #include "core/base/error.h"
-#include "core/model/catalog.h"
 #include "core/plan/mixed.h"
+#include "devices/draft_models.h"
 #include "devices/planning.h"
 
 namespace memwall::cli {
@@ -23,17 +23,6 @@ plan::Demands DemandOptions::demands(plan::Deployment& deployment) const {
         if (!values_[i].empty()) table[i].set(d, values_[i], "--" + std::string(table[i].name));
     plan::apply_preset(d, deployment);
     return d;
-}
-
-const std::vector<plan::DraftModel>& catalogue_drafts() {
-    static const std::vector<plan::DraftModel> all = [] {
-        std::vector<plan::DraftModel> list;
-        for (const std::string_view id : model::catalog_ids())
-            if (const auto m = model::load_catalog_model(std::string(id)); m && !m->embedder)
-                list.push_back({m->id, m->family, model::text_parameters(*m)});
-        return list;
-    }();
-    return all;
 }
 
 namespace {
@@ -95,7 +84,7 @@ view::Recommendation recommendation(plan::Deployment stated, const DemandOptions
     const bool card = opened.device.pool("vram") != nullptr;
     r.search = plan::search(opened.model, r.deployment, opened.device,
                             plan::default_grid(opened.model, r.deployment, r.demands.limits.min_context, card,
-                                               catalogue_drafts()),
+                                               devices::catalogue_drafts()),
                             devices::open_named_model);
     r.decision = plan::decide(r.search.candidates, r.demands.limits);
     if (mixed) add_mixed(r, opened);

@@ -17,9 +17,6 @@ class DemandOptions {
     std::vector<std::string> values_;  // parallel to plan::decision_options()
 };
 
-/// Models of the catalogue as draft candidates; read once.
-const std::vector<plan::DraftModel>& catalogue_drafts();
-
 /// The default grid of the stated deployment, searched and decided. With `mixed` also, for the best
 /// configuration by quality, the recipe of mixed formats that fills what it leaves of the budget. Throws
 /// Error.

@@ -50,14 +50,14 @@ bool same_prepared(plan::Deployment a, const plan::Deployment& b) {
 }
 
 /// From the prepared model on: aims it at the device, evaluates and advises.
-Planned finish(plan::Prepared prepared, device::Device device) {
+Planned finish(plan::Prepared prepared, device::Device device, bool advise = true) {
     Planned p;
     p.prepared = std::move(prepared);
     p.target = plan::aim(p.prepared, std::move(device));
     plan::apply_measurements(p.target, p.prepared, open_named_model);
     p.knobs = plan::place_automatically(p.prepared, p.target, plan::resolve_knobs(p.prepared, p.target));
     p.plan = plan::evaluate(p.prepared, p.knobs, p.target);
-    p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan);
+    if (advise) p.advice = plan::advise(p.prepared, p.knobs, p.target, p.plan);
     return p;
 }
 
@@ -90,7 +90,7 @@ Planned make_plan(const plan::Deployment& stated) {
                   std::move(opened.device));
 }
 
-Planned Planner::plan(const plan::Deployment& stated) {
+Planned Replanner::plan(const plan::Deployment& stated, bool advise) {
     if (prepared_ == nullptr || model_name_ != stated.model) {
         model::OpenedModel opened = model::open_model(stated.model);
         prepared_ = nullptr;
@@ -107,13 +107,13 @@ Planned Planner::plan(const plan::Deployment& stated) {
         plan::Prepared prepared = *prepared_;
         prepared.deployment = stated;
         prepared.deployment.quant = prepared_->deployment.quant;
-        return finish(std::move(prepared), device_);
+        return finish(std::move(prepared), device_, advise);
     }
     plan::Deployment deployment = stated;
     if (deployment.quant.empty()) deployment.quant = recipe_hint_;
     auto prepared =
         std::make_shared<const plan::Prepared>(plan::prepare(model_, deployment, open_named_model));
-    Planned planned = finish(*prepared, device_);
+    Planned planned = finish(*prepared, device_, advise);
     prepared_ = std::move(prepared);
     prepared_for_ = stated;
     return planned;

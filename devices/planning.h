@@ -40,10 +40,11 @@ Planned make_plan(const plan::Deployment& deployment);
 /// The same for one deployment after another, as a window asks: what a change leaves as it was (the opened
 /// model and device, the prepared model) is kept from the last plan. Gives what make_plan() gives. Files are
 /// read again only after forget().
-class Planner {
+class Replanner {
   public:
-    Planned plan(const plan::Deployment& deployment);
-    void forget() { *this = Planner(); }
+    /// Without `advise` the advice stays empty: for the many alternatives of a list.
+    Planned plan(const plan::Deployment& deployment, bool advise = true);
+    void forget() { *this = Replanner(); }
 
   private:
     std::string model_name_;

@@ -59,6 +59,13 @@ std::vector<ContextPoint> context_curve(const Prepared& p, const Knobs& k, const
     return curve;
 }
 
+Bytes kv_bytes_per_token(const Prepared& p, const Knobs& k) {
+    Bytes bytes;
+    for (const memory::KvGroup& g : p.kv_groups)
+        if (g.window == 0 && g.fixed_cells == 0) bytes += memory::kv_token_bytes(g, k.kv_k, k.kv_v) * g.layers;
+    return bytes;
+}
+
 std::vector<PromptPoint> prompt_curve(const Prepared& p, const Knobs& knobs, const Target& t,
                                       std::int64_t first, std::int64_t last, int points) {
     std::vector<PromptPoint> curve;

@@ -38,6 +38,9 @@ std::int64_t context_axis_end(const Prepared& prepared, const Knobs& knobs, cons
 std::vector<ContextPoint> context_curve(const Prepared& prepared, const Knobs& knobs, const Target& target,
                                         std::size_t pool, std::int64_t last, int points = 97);
 
+/// What one more token of one sequence adds to the cache, all layers that keep every token.
+Bytes kv_bytes_per_token(const Prepared& prepared, const Knobs& knobs);
+
 struct PromptPoint {
     std::int64_t prompt = 0;
     Interval<Seconds> first_token;

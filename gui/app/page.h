@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QString>
+#include <QVariantMap>
 #include <QWidget>
 #include <functional>
 #include <vector>
@@ -18,6 +19,7 @@ struct ResultCell {
     QString tone;      ///< "", good, warning, bad, accent
     QString quantity;  ///< JSON path in memwall/plan/1; empty when the number is none of the plan's
     double raw = 0;
+    QVariantMap note_numbers;  ///< JSON path -> raw value of each number in the note
     int stretch = 1;      ///< width relative to the other cells
     QString ledger_item;  ///< opened by a click; empty = none
 };

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/plan/explain.h"
 #include "core/plan/options.h"
+#include "gui/model/choices.h"
 
 namespace memwall::gui {
 namespace {
@@ -31,29 +32,6 @@ std::string file_text(const QString& path) {
     if (!file.open(QIODevice::ReadOnly))
         throw Error(path.toStdString(), file.errorString().toStdString(), "a file that can be read");
     return file.readAll().toStdString();
-}
-
-/// `deployment` with one option replaced; repeatable ones take a line a value.
-plan::Deployment with_option(plan::Deployment d, const QString& name, const QString& text) {
-    if (name == "model") {
-        d.model = text.toStdString();
-        return d;
-    }
-    const plan::Option* option = plan::find_option(name.toStdString());
-    if (!option) throw Error(name.toStdString(), "no such option");
-    const std::string place = "--" + name.toStdString();
-    const plan::Deployment defaults;
-    if (option->name == "kv") d.kv_k = d.kv_v = "";
-    // Back to the default first: a repeatable option appends, and an empty text means just that.
-    plan::Deployment fresh;
-    fresh.model = d.model;
-    for (const plan::Option& o : plan::options()) {
-        if (o.name == option->name) continue;
-        const QString value = text_of(o.get(d));
-        for (const QString& line : value.split('\n', Qt::SkipEmptyParts)) o.set(fresh, line.toStdString(), place);
-    }
-    for (const QString& line : text.split('\n', Qt::SkipEmptyParts)) option->set(fresh, line.toStdString(), place);
-    return fresh;
 }
 
 }  // namespace
@@ -80,7 +58,7 @@ QString Session::option(const QString& name) const {
 void Session::go_to(const plan::Deployment& deployment, const QString& step) {
     QElapsedTimer timer;
     timer.start();
-    auto planned = std::make_shared<const devices::Planned>(devices::make_plan(deployment));
+    auto planned = std::make_shared<const devices::Planned>(planner_.plan(deployment));
     milliseconds_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
     if (planned_ && (step.isEmpty() || step != last_step_)) {
         if (undo_.size() == kUndoSteps) undo_.erase(undo_.begin());
@@ -120,6 +98,20 @@ bool Session::apply(const plan::Deployment& deployment) {
     }
 }
 
+bool Session::apply(const plan::Suggestion& s) {
+    try {
+        plan::Deployment wanted = deployment_;
+        const plan::Option* option = plan::find_option(std::string_view(s.option).substr(s.option.find_first_not_of('-')));
+        if (!option) throw Error(s.option, "no such option");
+        option->set(wanted, s.to, s.option);
+        go_to(wanted, {});
+        return true;
+    } catch (const std::exception& e) {
+        Q_EMIT failed(text_of(e.what()));
+        return false;
+    }
+}
+
 bool Session::open(const QString& path) {
     try {
         const QString absolute = QFileInfo(path).absoluteFilePath();
@@ -134,6 +126,7 @@ bool Session::open(const QString& path) {
             wanted.quant.clear();  // as the file stores it
             wanted.draft.clear();  // of another tokenizer, most likely
         }
+        planner_.forget();  // a file may have changed since it was read
         go_to(wanted, {});
         recent_.removeAll(absolute);
         recent_.prepend(absolute);

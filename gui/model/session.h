@@ -11,13 +11,9 @@
 #include "core/base/ledger.h"
 #include "core/plan/deployment.h"
 #include "devices/planning.h"
+#include "gui/model/numbers.h"
 
 namespace memwall::gui {
-
-/// QString from the library's UTF-8 and back.
-inline QString text_of(std::string_view s) {
-    return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
-}
 
 class Session : public QObject {
     Q_OBJECT
@@ -42,8 +38,12 @@ class Session : public QObject {
     /// changes of the same option while `continues` make one step together. False + rejected() when it cannot be
     /// planned.
     bool set_option(const QString& name, const QString& text, bool continues = false);
+    /// The next change of the same option is a step of its own (a drag has ended).
+    void finish_step() { last_step_.clear(); }
     /// A whole deployment as one undo step.
     bool apply(const plan::Deployment& deployment);
+    /// One of planned().advice.suggestions.
+    bool apply(const plan::Suggestion& suggestion);
     /// A model (GGUF, config.json or its folder, safetensors, model YAML), a deployment or a device profile.
     /// False + failed() with the reader's own line.
     bool open(const QString& path);
@@ -73,6 +73,7 @@ class Session : public QObject {
     void go_to(const plan::Deployment& deployment, const QString& step);
     void show(State state);
 
+    devices::Replanner planner_;
     plan::Deployment deployment_;
     std::shared_ptr<const devices::Planned> planned_;
     mutable std::unique_ptr<LedgerItem> ledger_;

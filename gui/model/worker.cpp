@@ -62,6 +62,7 @@ void Worker::run() {
                 this, [this, generation, act = std::move(act)] { if (newest_->load() == generation) act(); },
                 Qt::QueuedConnection);
         };
+        control.post_ = post;
         control.report_ = [this, post](double share, const QString& what) {
             post([this, share, what] { Q_EMIT progressed(share, what); });
         };

@@ -25,8 +25,12 @@ class JobControl {
     /// Share done, 0..1, and what is being done; may be called often.
     void progress(double share, const QString& what = {}) const { report_(share, what); }
 
+    /// Runs `act` in the worker's owner's thread unless the job is stale by then: for parts of an answer.
+    void post(std::function<void()> act) const { post_(std::move(act)); }
+
   private:
     friend class Worker;
+    std::function<void(std::function<void()>)> post_;
     std::shared_ptr<std::atomic<std::uint64_t>> newest_;
     std::shared_ptr<std::atomic<bool>> stop_;  ///< true = stop
     std::uint64_t generation_ = 0;
