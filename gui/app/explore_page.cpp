@@ -13,8 +13,8 @@
 #include "gui/app/memory_bar.h"
 #include "gui/charts/export.h"
 #include "gui/charts/plot.h"
+#include "gui/theme/theme.h"
 #include "gui/model/ledger_model.h"
-#include "gui/theme/plot_style.h"
 
 namespace memwall::gui {
 namespace {
@@ -74,7 +74,6 @@ ExplorePage::ExplorePage(Session& session, QWidget* parent)
     for (const int column : {0, 1}) grid->setColumnStretch(column, 1);
     for (Plot* plot : {memory_, decode_, prompt_, roofline_}) {
         set_role(plot, "card");
-        plot->set_style(plot_style());
         plot->setMinimumSize(200, 120);
         plot->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     }
@@ -108,7 +107,6 @@ ExplorePage::ExplorePage(Session& session, QWidget* parent)
 
 void ExplorePage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) {
-        for (Plot* plot : {memory_, decode_, prompt_, roofline_}) plot->set_style(plot_style());
         if (session().planned_once()) refresh();
     }
     Page::changeEvent(event);

@@ -8,13 +8,12 @@
 #include <QLegend>
 #include <QLineSeries>
 #include <QMouseEvent>
-#include <QPaintEngine>
 #include <QPainter>
-#include <QPainterPath>
 #include <QValueAxis>
 #include <algorithm>
 #include <cmath>
 
+#include "gui/charts/shapes.h"
 #include "gui/theme/theme.h"
 
 namespace memwall::gui {
@@ -25,39 +24,6 @@ const QEvent::Type kFlush = static_cast<QEvent::Type>(QEvent::registerEventType(
 
 double interpolated(double x, double x0, double y0, double x1, double y1) {
     return x1 == x0 ? y0 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
-}
-
-bool is_vector(const QPainter& p) {
-    return p.paintEngine() != nullptr && p.paintEngine()->type() == QPaintEngine::SVG;
-}
-
-void draw_shape(QPainter& p, QPointF at, double r, Shape shape, const QColor& color, const QColor& outline) {
-    p.setBrush(color);
-    p.setPen(outline.isValid() ? QPen(outline, 1) : QPen(Qt::NoPen));
-    switch (shape) {
-        case Shape::disc:
-            p.drawEllipse(at, r, r);
-            break;
-        case Shape::ring:
-            p.setBrush(Qt::NoBrush);
-            p.setPen(QPen(color, 1));
-            p.drawEllipse(at, r - 0.5, r - 0.5);
-            break;
-        case Shape::cross:
-            p.setPen(QPen(color, 1.8, Qt::SolidLine, Qt::RoundCap));
-            p.drawLine(at + QPointF(-r, -r), at + QPointF(r, r));
-            p.drawLine(at + QPointF(-r, r), at + QPointF(r, -r));
-            break;
-        case Shape::diamond: {
-            const QPointF corners[] = {at + QPointF(0, -r), at + QPointF(r, 0), at + QPointF(0, r),
-                                       at + QPointF(-r, 0)};
-            p.drawConvexPolygon(corners, 4);
-            break;
-        }
-        case Shape::square:
-            p.drawRect(QRectF(at.x() - r, at.y() - r, 2 * r, 2 * r));
-            break;
-    }
 }
 
 }  // namespace
@@ -459,11 +425,10 @@ void PlotView::draw_dots(QPainter& p) {
     for (const Dots& d : dots_) order.push_back(&d);
     std::stable_sort(order.begin(), order.end(),
                      [](const Dots* a, const Dots* b) { return a->order < b->order; });
-    const double ratio = devicePixelRatioF();
     const QRectF reach = area_.adjusted(-4, -4, 4, 4);
     for (const Dots* d : order) {
         const bool own = !d->radii.empty() || !d->colors.empty();
-        if (own || is_vector(p) || d->points.size() < 8) {
+        if (own) {
             for (std::size_t i = 0; i < d->points.size(); ++i) {
                 const QPointF at(px(d->points[i].x), py(d->points[i].y));
                 if (!reach.contains(at)) continue;
@@ -472,33 +437,11 @@ void PlotView::draw_dots(QPainter& p) {
             }
             continue;
         }
-        const double side = std::ceil(2 * d->radius + 4);
-        const QString key = QStringLiteral("memwall/dot/%1/%2/%3/%4/%5")
-                                .arg(d->color.rgba())
-                                .arg(d->outline.isValid() ? d->outline.rgba() : 0)
-                                .arg(d->radius)
-                                .arg(static_cast<int>(d->shape))
-                                .arg(ratio);
-        QPixmap mark;
-        if (!QPixmapCache::find(key, &mark)) {
-            mark = QPixmap((QSizeF(side, side) * ratio).toSize());
-            mark.setDevicePixelRatio(ratio);
-            mark.fill(Qt::transparent);
-            QPainter q(&mark);
-            q.setRenderHint(QPainter::Antialiasing);
-            draw_shape(q, QPointF(side / 2, side / 2), d->radius, d->shape, d->color, d->outline);
-            q.end();
-            QPixmapCache::insert(key, mark);
-        }
-        std::vector<QPainter::PixmapFragment> copies;
-        copies.reserve(d->points.size());
-        const QRectF whole(0, 0, mark.width(), mark.height());
-        for (const Point& v : d->points) {
-            const QPointF at(px(v.x), py(v.y));
-            if (reach.contains(at))
-                copies.push_back(QPainter::PixmapFragment::create(at, whole, 1 / ratio, 1 / ratio));
-        }
-        p.drawPixmapFragments(copies.data(), static_cast<int>(copies.size()), mark);
+        std::vector<QPointF> places;
+        places.reserve(d->points.size());
+        for (const Point& v : d->points)
+            if (const QPointF at(px(v.x), py(v.y)); reach.contains(at)) places.push_back(at);
+        draw_copies(p, places, d->radius, d->shape, d->color, d->outline);
     }
 }
 
@@ -660,12 +603,7 @@ void PlotView::draw_labels(QPainter& p, std::vector<QRectF>& taken) {
 void PlotView::draw_badges(QPainter& p) {
     for (const Badge& b : badges_) {
         const QPointF at(px(b.at.x), py(b.at.y));
-        if (!area_.adjusted(-8, -8, 8, 8).contains(at)) continue;
-        p.setPen(QPen(b.ink, 1));
-        p.setBrush(b.fill);
-        p.drawEllipse(at, 9, 9);
-        p.setFont(small_font(true));
-        p.drawText(QRectF(at.x() - 9, at.y() - 9, 18, 18), Qt::AlignCenter, b.text);
+        if (area_.adjusted(-8, -8, 8, 8).contains(at)) draw_badge(p, at, b.text, b.fill, b.ink);
     }
 }
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <QChartView>
-#include <QPixmapCache>
 #include <map>
 
 #include "gui/charts/plot.h"
