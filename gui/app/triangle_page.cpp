@@ -125,7 +125,7 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
         table_->setVisible(!triangle_.pins().empty());
         no_pins_->setVisible(triangle_.pins().empty());
         const int rows = std::clamp(pinned_->rowCount(), 1, 6);
-        table_->setFixedHeight(table_->sizeHintForRow(0) * rows + 30);
+        table_->setFixedHeight(static_cast<QAbstractItemView*>(table_)->sizeHintForRow(0) * rows + 30);
         draw_marks();
     });
     connect(&triangle_.worker(), &Worker::failed, this, [this](const QString& why) {
@@ -368,7 +368,8 @@ void TrianglePage::draw_marks() {
 }
 
 void TrianglePage::draw_card() {
-    const auto i = triangle_.ready() ? current() : std::nullopt;
+    std::optional<std::size_t> i;
+    if (triangle_.ready()) i = current();
     card_->set_title(pointed_ ? tr("Under the pointer") : tr("Nearest to the wanted balance"));
     if (!i) {
         card_name_->setText(triangle_.ready() ? tr("Nothing is admitted") : QString());
