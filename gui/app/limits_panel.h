@@ -13,6 +13,7 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 class QSlider;
+class QVBoxLayout;
 
 namespace memwall::gui {
 
@@ -42,7 +43,7 @@ class LimitsPanel : public QScrollArea {
         double low = 0, high = 1;
         bool logarithmic = false;
     };
-    void add_row(class QVBoxLayout* column, const QString& option, const QString& name);
+    void add_row(QVBoxLayout* column, const QString& option, const QString& name);
     double value_of(const QString& option) const;
 
     Triangle& triangle_;

@@ -5,6 +5,7 @@ namespace memwall::gui {
 
 std::vector<NamedPage> make_pages(Session& session) {
     return {{"explore", make_explore_page(session)},
+            {"triangle", make_triangle_page(session)},
             {"explain", make_explain_page(session)}};
 }
 

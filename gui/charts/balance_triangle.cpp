@@ -208,7 +208,7 @@ void BalanceTriangle::paintEvent(QPaintEvent*) {
         p.setPen(QPen(t.text, 1.6));
         p.drawEllipse(to_pixels(ring_), 7, 7);
     }
-    draw_shape(p, handle, dragging_ ? kHandle + 2 : kHandle, Shape::diamond, t.warning, t.card);
+    draw_shape(p, handle, dragging_ ? kHandle + 2 : kHandle, gui::Shape::diamond, t.warning, t.card);
     const QString shares = tr("wanted %1/%2/%3")
                                .arg(std::lround(100 * wanted_[0]))
                                .arg(std::lround(100 * wanted_[1]))
