@@ -13,6 +13,7 @@
 
 static void init_resources() {
     Q_INIT_RESOURCE(explorer);
+    Q_INIT_RESOURCE(translations);
 }
 
 namespace memwall::gui {

@@ -154,10 +154,10 @@ void ChoiceBox::open() {
     const int number = fm.horizontalAdvance(QStringLiteral("+000.00 GiB")) + 14;
     const int widths[] = {0,
                           std::max(fm.horizontalAdvance(QStringLiteral("000.0 GB/s")), 0) + 14,
-                          fm.horizontalAdvance(tr("cannot apply", "verdict of a choice")) + 16,
+                          fm.horizontalAdvance(ChoicesModel::tr("cannot apply")) + 16,
                           number,
                           fm.horizontalAdvance(QStringLiteral("+0000.0")) + 14,
-                          fm.horizontalAdvance(tr("Tokens kept")) + 14};
+                          fm.horizontalAdvance(ChoicesModel::tr("Tokens kept")) + 14};
     const bool about = std::any_of(model_->rows().begin(), model_->rows().end(),
                                    [this](const Choice& c) { return !c.about.isEmpty() || option_ == "model"; });
     table_->setColumnHidden(ChoicesModel::about_column, !about);

@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "core/base/size_text.h"
-#include "core/model/parameters.h"
+#include "core/model/model.h"
 #include "core/plan/curves.h"
 #include "core/plan/options.h"
 #include "core/quant/recipe.h"

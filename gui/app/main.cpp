@@ -11,7 +11,6 @@
 #include "core/base/version.h"
 #include "core/plan/options.h"
 #include "gui/app/application.h"
-#include "gui/app/control_panel.h"
 #include "gui/app/error_bar.h"
 #include "gui/app/main_window.h"
 #include "gui/app/start.h"
@@ -83,7 +82,7 @@ void write_screenshot(gui::MainWindow& window, const QString& path) {
     timer.start();
     do {
         QApplication::processEvents(QEventLoop::AllEvents, 20);
-    } while (timer.elapsed() < 300 || (!window.controls().settled() && timer.elapsed() < 10000));
+    } while (timer.elapsed() < 300 || (!window.ready() && timer.elapsed() < 10000));
     if (!window.grab().save(path)) throw Error(path.toStdString(), "cannot be written", "a place for a .png");
 }
 

@@ -200,6 +200,20 @@ QString MainWindow::current_page() const {
     return {};
 }
 
+QStringList MainWindow::page_names() const {
+    QStringList names;
+    for (const auto& [name, page] : named_) names << name;
+    return names;
+}
+
+void MainWindow::demonstrate() {
+    static_cast<Page*>(pages_->currentWidget())->demonstrate();
+}
+
+bool MainWindow::ready() const {
+    return controls_->settled() && static_cast<const Page*>(pages_->currentWidget())->ready();
+}
+
 void MainWindow::show_page(const QString& name) {
     for (std::size_t i = 0; i < named_.size(); ++i) {
         if (named_[i].first != name) continue;

@@ -33,6 +33,10 @@ class MainWindow : public QMainWindow {
     Page* page(const QString& name) const;
     void show_page(const QString& name);
     QString current_page() const;
+    QStringList page_names() const;
+    /// Of the page shown; see Page.
+    void demonstrate();
+    bool ready() const;
     ControlPanel& controls() { return *controls_; }
     Footer& footer() { return *footer_; }
     ErrorBar& errors() { return *errors_; }

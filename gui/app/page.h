@@ -47,6 +47,10 @@ class Page : public QWidget {
     /// What is on screen as a file: .png, .svg or .csv by the name's end. False + why.
     virtual bool export_as(const QString& path, QString* why) = 0;
     virtual std::vector<FindEntry> find_entries() { return {}; }
+    /// Sets off what a picture of the page should show: a run, a choice. For screenshots.
+    virtual void demonstrate() {}
+    /// Nothing that demonstrate() or refresh() set off is still running.
+    virtual bool ready() const { return true; }
     /// A ledger line was asked for ("kv_cache", a path "memory/kv_cache/..." ); most pages ignore it.
     virtual void select_item(const QString& item) { Q_UNUSED(item) }
 

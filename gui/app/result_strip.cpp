@@ -14,10 +14,6 @@
 namespace memwall::gui {
 namespace {
 
-QString tr(const char* text) {
-    return ResultStrip::tr(text);
-}
-
 template <class T>
 void note_range(ResultCell& cell, const Interval<T>& i, const QString& path, const QString& words) {
     const auto number = [](const auto& x) {
@@ -33,9 +29,9 @@ void note_range(ResultCell& cell, const Interval<T>& i, const QString& path, con
 
 QString bound_words(std::string_view bound) {
     const std::pair<std::string_view, QString> words[] = {
-        {"bandwidth", tr("memory bound")},          {"compute", tr("compute bound")},
-        {"dequantization", tr("unpacking bound")},  {"overhead", tr("overhead bound")},
-        {"storage", tr("storage bound")},           {"host", tr("bound by the host")}};
+        {"bandwidth", ResultStrip::tr("memory bound")},          {"compute", ResultStrip::tr("compute bound")},
+        {"dequantization", ResultStrip::tr("unpacking bound")},  {"overhead", ResultStrip::tr("overhead bound")},
+        {"storage", ResultStrip::tr("storage bound")},           {"host", ResultStrip::tr("bound by the host")}};
     for (const auto& [name, text] : words)
         if (name == bound) return text;
     return text_of(bound);
@@ -43,25 +39,25 @@ QString bound_words(std::string_view bound) {
 
 ResultCell verdict_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = tr("Verdict");
+    c.caption = ResultStrip::tr("Verdict");
     c.ledger_item = "budget";
     const auto& head = p.plan.memory.headroom;
     const QString path = "memory.headroom_bytes";
     switch (p.plan.verdict) {
         case plan::Verdict::fits:
-            c.value = tr("Fits");
+            c.value = ResultStrip::tr("Fits");
             c.tone = "good";
             break;
         case plan::Verdict::does_not_fit:
-            c.value = tr("Does not fit");
+            c.value = ResultStrip::tr("Does not fit");
             c.tone = "bad";
             break;
         case plan::Verdict::too_close_to_call:
-            c.value = tr("Too close to call");
+            c.value = ResultStrip::tr("Too close to call");
             c.tone = "warning";
             break;
         case plan::Verdict::unsupported:
-            c.value = tr("Unsupported");
+            c.value = ResultStrip::tr("Unsupported");
             c.tone = "bad";
             c.note = text_of(p.advice.reason);
             return c;
@@ -72,13 +68,13 @@ ResultCell verdict_cell(const devices::Planned& p) {
     }
     if (p.plan.verdict == plan::Verdict::does_not_fit) {
         const Interval<Bytes> over{-head.high, -head.central, -head.low, head.level, head.basis};
-        c.note = tr("%1 too much").arg(head.is_exact() ? shown(view::text(over))
+        c.note = ResultStrip::tr("%1 too much").arg(head.is_exact() ? shown(view::text(over))
                                                        : shown_range(text_of(view::range_text(over))));
         c.note_numbers["-" + path + ".low"] = -head.low.as_double();
         c.note_numbers["-" + path + ".high"] = -head.high.as_double();
         return c;
     }
-    c.note = tr("%1 to spare").arg(head.is_exact() ? shown(view::text(head)) : shown_range(text_of(view::range_text(head))));
+    c.note = ResultStrip::tr("%1 to spare").arg(head.is_exact() ? shown(view::text(head)) : shown_range(text_of(view::range_text(head))));
     c.note_numbers[path + ".low"] = head.low.as_double();
     c.note_numbers[path + ".high"] = head.high.as_double();
     return c;
@@ -86,15 +82,15 @@ ResultCell verdict_cell(const devices::Planned& p) {
 
 ResultCell decode_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = p.plan.speed.speculative ? tr("Decode with the draft") : tr("Decode");
+    c.caption = p.plan.speed.speculative ? ResultStrip::tr("Decode with the draft") : ResultStrip::tr("Decode");
     c.ledger_item = "decode";
     const plan::Speed& s = p.plan.speed;
     if (!s.decode_known) {
         c.value = QStringLiteral("–");
-        c.note = tr("no bandwidth known");
+        c.note = ResultStrip::tr("no bandwidth known");
         return c;
     }
-    c.value = tr("%1 tok/s").arg(shown(view::text(s.decode)));
+    c.value = ResultStrip::tr("%1 tok/s").arg(shown(view::text(s.decode)));
     c.quantity = "speed.decode_tokens_per_second.central";
     c.raw = s.decode.central.value;
     note_range(c, s.decode, "speed.decode_tokens_per_second", bound_words(s.bound));
@@ -103,12 +99,12 @@ ResultCell decode_cell(const devices::Planned& p) {
 
 ResultCell first_token_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = tr("First token, %1 prompt").arg(shown_count(p.knobs.prompt));
+    c.caption = ResultStrip::tr("First token, %1 prompt").arg(shown_count(p.knobs.prompt));
     c.ledger_item = "prefill";
     const plan::Speed& s = p.plan.speed;
     if (!s.prefill_known) {
         c.value = QStringLiteral("–");
-        c.note = tr("no compute peak known");
+        c.note = ResultStrip::tr("no compute peak known");
         return c;
     }
     c.value = shown(view::text(s.first_token));
@@ -121,22 +117,22 @@ ResultCell first_token_cell(const devices::Planned& p) {
 QString status_words(quality::Status status) {
     switch (status) {
         case quality::Status::measured:
-            return tr("measured");
+            return ResultStrip::tr("measured");
         case quality::Status::interpolated:
-            return tr("interpolated");
+            return ResultStrip::tr("interpolated");
         case quality::Status::estimated:
-            return tr("estimated");
+            return ResultStrip::tr("estimated");
         case quality::Status::bounded:
-            return tr("only a bound");
+            return ResultStrip::tr("only a bound");
         case quality::Status::refused:
             break;
     }
-    return tr("not estimated");
+    return ResultStrip::tr("not estimated");
 }
 
 ResultCell quality_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = tr("Tokens kept against F16");
+    c.caption = ResultStrip::tr("Tokens kept against F16");
     c.ledger_item = "quality";
     const quality::Loss& l = p.plan.loss;
     if (!l.known()) {
@@ -158,21 +154,21 @@ ResultCell quality_cell(const devices::Planned& p) {
 
 ResultCell context_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = tr("Largest context");
+    c.caption = ResultStrip::tr("Largest context");
     c.ledger_item = "budget";
     const std::int64_t most = p.advice.max_context_tokens;
-    c.value = most > 0 ? shown_count(most) : tr("none");
+    c.value = most > 0 ? shown_count(most) : ResultStrip::tr("none");
     c.quantity = "max_context_tokens";
     c.raw = static_cast<double>(most);
     if (most <= 0)
-        c.note = tr("does not fit at any context");
+        c.note = ResultStrip::tr("does not fit at any context");
     else if (p.advice.max_context_is_trained)
-        c.note = tr("tokens, all it was trained for");
+        c.note = ResultStrip::tr("tokens, all it was trained for");
     else if (p.prepared.model.trained_context > 0) {
-        c.note = tr("tokens of %1 trained").arg(shown_count(p.prepared.model.trained_context));
+        c.note = ResultStrip::tr("tokens of %1 trained").arg(shown_count(p.prepared.model.trained_context));
         c.note_numbers["model.trained_context"] = static_cast<double>(p.prepared.model.trained_context);
     } else
-        c.note = tr("tokens");
+        c.note = ResultStrip::tr("tokens");
     return c;
 }
 

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/size_text.h"
 #include "core/model/catalog.h"
-#include "core/model/parameters.h"
+#include "core/model/model.h"
 #include "core/plan/options.h"
 #include "core/quant/recipe.h"
 #include "core/view/quality_view.h"
@@ -20,9 +20,9 @@
 namespace memwall::gui {
 namespace {
 
-QString tr(const char* text) {
-    return QCoreApplication::translate("choices", text);
-}
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(choices)
+};
 
 Choice row(const QString& value, const QString& label = {}, const QString& about = {}) {
     Choice c;
@@ -36,13 +36,13 @@ std::vector<Choice> models(const QStringList& recent) {
     std::vector<Choice> rows;
     for (const QString& file : recent)
         if (!file.endsWith(".yaml") && !file.endsWith(".yml") && QFileInfo::exists(file))
-            rows.push_back(row(file, QFileInfo(file).fileName(), tr("file")));
+            rows.push_back(row(file, QFileInfo(file).fileName(), Words::tr("file")));
     for (const std::string_view id : model::catalog_ids()) rows.push_back(row(text_of(id)));
     return rows;
 }
 
 std::vector<Choice> device_rows() {
-    std::vector<Choice> rows{row("host", tr("host (this machine)"))};
+    std::vector<Choice> rows{row("host", Words::tr("host (this machine)"))};
     const auto add = [&](const QString& id, const std::vector<Bytes>& sizes, const QString& about) {
         if (sizes.size() < 2) {
             rows.push_back(row(id, {}, about));
@@ -63,7 +63,7 @@ std::vector<Choice> device_rows() {
 
 std::vector<Choice> recipes(const devices::Planned& p) {
     std::vector<Choice> rows;
-    if (p.prepared.model.tensors_from_file) rows.push_back(row("", tr("as stored")));
+    if (p.prepared.model.tensors_from_file) rows.push_back(row("", Words::tr("as stored")));
     std::vector<std::string> names = p.prepared.runtime.profile->suggested_recipes;
     if (!p.prepared.recipe_from_file && std::find(names.begin(), names.end(), p.prepared.recipe) == names.end())
         names.insert(names.begin(), p.prepared.recipe);
@@ -72,7 +72,7 @@ std::vector<Choice> recipes(const devices::Planned& p) {
 }
 
 std::vector<Choice> drafts(const devices::Planned& p) {
-    std::vector<Choice> rows{row("", tr("none"))};
+    std::vector<Choice> rows{row("", Words::tr("none"))};
     const std::int64_t size = model::text_parameters(p.prepared.model);
     std::vector<const plan::DraftModel*> family;
     for (const plan::DraftModel& m : devices::catalogue_drafts())
@@ -187,7 +187,7 @@ void plan_choice(Choice& c, const QString& option, const plan::Deployment& deplo
                            ? shown(text_of(view::text(p.plan.speed.decode)))
                            : shown(text_of(view::change_text(now.plan.speed.decode, p.plan.speed.decode)));
         }
-        c.kept = p.plan.loss.known() ? text_of(view::agreement_text(p.plan.loss.top1_disagreement.central)) : tr("unknown");
+        c.kept = p.plan.loss.known() ? text_of(view::agreement_text(p.plan.loss.top1_disagreement.central)) : Words::tr("unknown");
     } catch (const Error& e) {
         c.state = Choice::State::impossible;
         c.why_not = text_of(e.found()) + (e.expected().empty() ? QString() : "; " + text_of(e.expected()));
@@ -221,11 +221,11 @@ struct Trials {
     QString decode(const devices::Planned& p) const {
         if (!p.plan.speed.decode_known || !now.plan.speed.decode_known) return {};
         const QString by = shown(text_of(view::change_text(now.plan.speed.decode, p.plan.speed.decode)));
-        return by == "0" ? QString() : tr("%1 tok/s").arg(by);
+        return by == "0" ? QString() : Words::tr("%1 tok/s").arg(by);
     }
     QString both(const devices::Planned& p) const {
         const QString m = memory(p), d = decode(p);
-        if (m == "0" && d.isEmpty()) return tr("no change");
+        if (m == "0" && d.isEmpty()) return Words::tr("no change");
         return m == "0" ? d : d.isEmpty() ? m : m + ", " + d;
     }
 };
@@ -250,7 +250,7 @@ Consequence of_recipes(const Trials& t) {
 
 /// The first type that is smaller than both in use.
 Consequence of_kv(const Trials& t) {
-    if (t.now.prepared.kv_groups.empty()) return {tr("this model keeps no KV cache"), false};
+    if (t.now.prepared.kv_groups.empty()) return {Words::tr("this model keeps no KV cache"), false};
     const auto& types = t.now.prepared.runtime.profile->kv_types;
     const auto cache = [](const devices::Planned& p) {
         return p.plan.memory.items[static_cast<std::size_t>(plan::Item::kv_cache)];
@@ -261,9 +261,9 @@ Consequence of_kv(const Trials& t) {
         const auto p = t.of("kv", text_of(name));
         if (!p) continue;
         if (plain && cache(*p).central < cache(t.now).central)
-            return {tr("%1 for both: %2").arg(text_of(name), t.memory(*p)), true};
+            return {Words::tr("%1 for both: %2").arg(text_of(name), t.memory(*p)), true};
         if (!plain && cache(*p).central > cache(t.now).central && name == "f16")
-            return {tr("%1 for both: %2").arg(text_of(name), t.memory(*p)), false};
+            return {Words::tr("%1 for both: %2").arg(text_of(name), t.memory(*p)), false};
     }
     return {};
 }
@@ -272,9 +272,9 @@ Consequence of_sequences(const Trials& t) {
     const QString twice = QString::number(t.now.knobs.sequences * 2);
     const auto p = t.of("sequences", twice);
     if (!p) return {};
-    QString words = tr("%1: %2").arg(twice, t.memory(*p));
+    QString words = Words::tr("%1: %2").arg(twice, t.memory(*p));
     if (p->plan.speed.decode_known)
-        words += tr(", %1 tok/s in all").arg(shown(text_of(view::text(p->plan.speed.decode_all))));
+        words += Words::tr(", %1 tok/s in all").arg(shown(text_of(view::text(p->plan.speed.decode_all))));
     return {words, false};
 }
 
@@ -284,7 +284,7 @@ Consequence of_runtime(const Trials& t) {
         // Its own recipe and cache types where those in use are not its.
         plan::Deployment d = t.deployment;
         auto p = t.of("runtime", name);
-        if (p) return {tr("%1: %2").arg(name, t.both(*p)), false};
+        if (p) return {Words::tr("%1: %2").arg(name, t.both(*p)), false};
     }
     return {};
 }
@@ -292,29 +292,29 @@ Consequence of_runtime(const Trials& t) {
 Consequence of_flash(const Trials& t) {
     const bool on = t.now.knobs.flash_attention;
     const auto p = t.of("flash-attention", on ? "off" : "on");
-    if (!p) return {tr("cannot be changed with this cache"), false};
-    return {tr("%1: %2").arg(on ? tr("off") : tr("on"), t.both(*p)), false};
+    if (!p) return {Words::tr("cannot be changed with this cache"), false};
+    return {Words::tr("%1: %2").arg(on ? Words::tr("off") : Words::tr("on"), t.both(*p)), false};
 }
 
 Consequence of_draft(const Trials& t) {
     if (t.now.prepared.draft) {
         const auto p = t.of("draft", "");
-        return p ? Consequence{tr("none: %1").arg(t.both(*p)), false} : Consequence{};
+        return p ? Consequence{Words::tr("none: %1").arg(t.both(*p)), false} : Consequence{};
     }
     const auto rows = drafts(t.now);
-    if (rows.size() < 2) return {tr("no smaller model of this tokenizer is known"), false};
+    if (rows.size() < 2) return {Words::tr("no smaller model of this tokenizer is known"), false};
     const auto p = t.of("draft", rows[1].value);
     if (!p) return {};
-    return {tr("%1: %2").arg(rows[1].label, t.both(*p)),
+    return {Words::tr("%1: %2").arg(rows[1].label, t.both(*p)),
             p->plan.speed.decode_known && p->plan.speed.decode.central > t.now.plan.speed.decode.central};
 }
 
 Consequence of_offload(const Trials& t) {
-    if (!t.now.target.discrete) return {tr("this device has one memory pool"), false};
+    if (!t.now.target.discrete) return {Words::tr("this device has one memory pool"), false};
     const bool automatic = t.deployment.offload == "auto";
     const auto p = t.of("offload", automatic ? "none" : "auto");
     if (!p) return {};
-    return {tr("%1: %2").arg(automatic ? "none" : "auto", t.both(*p)), p->plan.verdict == plan::Verdict::fits};
+    return {Words::tr("%1: %2").arg(automatic ? "none" : "auto", t.both(*p)), p->plan.verdict == plan::Verdict::fits};
 }
 
 }  // namespace

@@ -1,0 +1,1695 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN" sourcelanguage="en">
+<context>
+    <name>choices</name>
+    <message>
+        <source>file</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>host (this machine)</source>
+        <translation>host（本机）</translation>
+    </message>
+    <message>
+        <source>as stored</source>
+        <translation>按文件所存</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>%1 tok/s</source>
+        <translation>%1 tok/s</translation>
+    </message>
+    <message>
+        <source>no change</source>
+        <translation>没有变化</translation>
+    </message>
+    <message>
+        <source>this model keeps no KV cache</source>
+        <translation>此模型没有 KV 缓存</translation>
+    </message>
+    <message>
+        <source>%1 for both: %2</source>
+        <translation>K、V 都用 %1：%2</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>, %1 tok/s in all</source>
+        <translation>，合计 %1 tok/s</translation>
+    </message>
+    <message>
+        <source>cannot be changed with this cache</source>
+        <translation>用此缓存类型时不能更改</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>none: %1</source>
+        <translation>无：%1</translation>
+    </message>
+    <message>
+        <source>no smaller model of this tokenizer is known</source>
+        <translation>没有同一分词器的更小模型</translation>
+    </message>
+    <message>
+        <source>this device has one memory pool</source>
+        <translation>此设备只有一个内存池</translation>
+    </message>
+</context>
+<context>
+    <name>ledger</name>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>KV 缓存</translation>
+    </message>
+    <message>
+        <source>Recurrent state</source>
+        <translation>循环状态</translation>
+    </message>
+    <message>
+        <source>Compute buffer</source>
+        <translation>计算缓冲</translation>
+    </message>
+    <message>
+        <source>Output buffer</source>
+        <translation>输出缓冲</translation>
+    </message>
+    <message>
+        <source>Repacked copies</source>
+        <translation>重排副本</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>Projector</source>
+        <translation>投影器</translation>
+    </message>
+    <message>
+        <source>Adapter</source>
+        <translation>适配器</translation>
+    </message>
+    <message>
+        <source>Overhead</source>
+        <translation>固定开销</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>速度</translation>
+    </message>
+    <message>
+        <source>Decode</source>
+        <translation>解码</translation>
+    </message>
+    <message>
+        <source>Prefill</source>
+        <translation>预填充</translation>
+    </message>
+    <message>
+        <source>Operators of decode</source>
+        <translation>解码的算子</translation>
+    </message>
+    <message>
+        <source>Operators of prefill</source>
+        <translation>预填充的算子</translation>
+    </message>
+    <message>
+        <source>More sequences at once</source>
+        <translation>更多并行序列</translation>
+    </message>
+    <message>
+        <source>Decode without a cache</source>
+        <translation>不用缓存的解码</translation>
+    </message>
+    <message>
+        <source>Quality</source>
+        <translation>质量</translation>
+    </message>
+    <message>
+        <source>embedding</source>
+        <translation>嵌入</translation>
+    </message>
+    <message>
+        <source>attention projections</source>
+        <translation>注意力投影</translation>
+    </message>
+    <message>
+        <source>attention</source>
+        <translation>注意力</translation>
+    </message>
+    <message>
+        <source>feed-forward</source>
+        <translation>前馈</translation>
+    </message>
+    <message>
+        <source>experts</source>
+        <translation>专家</translation>
+    </message>
+    <message>
+        <source>shared expert</source>
+        <translation>共享专家</translation>
+    </message>
+    <message>
+        <source>router</source>
+        <translation>路由</translation>
+    </message>
+    <message>
+        <source>recurrent part</source>
+        <translation>循环部分</translation>
+    </message>
+    <message>
+        <source>norms</source>
+        <translation>归一化</translation>
+    </message>
+    <message>
+        <source>output head</source>
+        <translation>输出头</translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation>精确</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::BalanceTriangle</name>
+    <message>
+        <source>wanted %1/%2/%3</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ChoiceBox</name>
+    <message>
+        <source>Type to filter</source>
+        <translation>输入以筛选</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ChoicesModel</name>
+    <message>
+        <source>cannot apply</source>
+        <translation>不适用</translation>
+    </message>
+    <message>
+        <source>fits</source>
+        <translation>放得下</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>Choice</source>
+        <translation>选项</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>tok/s</translation>
+    </message>
+    <message>
+        <source>Tokens kept</source>
+        <translation>保留词元</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ControlPanel</name>
+    <message>
+        <source>&amp;Model</source>
+        <translation>模型(&amp;M)</translation>
+    </message>
+    <message>
+        <source>&amp;Device</source>
+        <translation>设备(&amp;D)</translation>
+    </message>
+    <message>
+        <source>&amp;Recipe</source>
+        <translation>量化方案(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;KV cache K / V</source>
+        <translation>KV 缓存 K / V(&amp;K)</translation>
+    </message>
+    <message>
+        <source>KV type of the keys</source>
+        <translation>键的 KV 类型</translation>
+    </message>
+    <message>
+        <source>KV type of the values</source>
+        <translation>值的 KV 类型</translation>
+    </message>
+    <message>
+        <source>&amp;Context</source>
+        <translation>上下文(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>&amp;Sequences</source>
+        <translation>序列(&amp;S)</translation>
+    </message>
+    <message>
+        <source>&amp;Prompt</source>
+        <translation>提示(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Answer</source>
+        <translation>回答(&amp;A)</translation>
+    </message>
+    <message>
+        <source>R&amp;untime</source>
+        <translation>运行时(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Flash attention</source>
+        <translation>Flash attention(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Draft m&amp;odel</source>
+        <translation>草稿模型(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Off&amp;load</source>
+        <translation>卸载(&amp;L)</translation>
+    </message>
+    <message>
+        <source>All other options</source>
+        <translation>其他全部选项</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s)</source>
+        <translation><numerusform>%n 层</numerusform></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n KV head(s)</source>
+        <translation><numerusform>%n 个 KV 头</numerusform></translation>
+    </message>
+    <message>
+        <source>trained to %1</source>
+        <translation>训练长度 %1</translation>
+    </message>
+    <message>
+        <source>bandwidth unknown</source>
+        <translation>带宽未知</translation>
+    </message>
+    <message>
+        <source>%1 %2, %3 for one process</source>
+        <translation>%1 %2，单进程可用 %3</translation>
+    </message>
+    <message>
+        <source>size of its memory unknown</source>
+        <translation>内存大小未知</translation>
+    </message>
+    <message>
+        <source>%1 (as stored)</source>
+        <translation>%1（按文件所存）</translation>
+    </message>
+    <message>
+        <source>%1 bits a weight</source>
+        <translation>每权重 %1 位</translation>
+    </message>
+    <message>
+        <source>%1 a token</source>
+        <translation>每词元 %1</translation>
+    </message>
+    <message>
+        <source>does not fit at any context</source>
+        <translation>任何上下文都放不下</translation>
+    </message>
+    <message>
+        <source>largest that fits: %1</source>
+        <translation>放得下的最大值：%1</translation>
+    </message>
+    <message>
+        <source>auto (on)</source>
+        <translation>auto（开）</translation>
+    </message>
+    <message>
+        <source>auto (off)</source>
+        <translation>auto（关）</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>%1 tokens a round</source>
+        <translation>每轮 %1 个词元</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s) on the card</source>
+        <translation><numerusform>显卡上 %n 层</numerusform></translation>
+    </message>
+    <message>
+        <source>default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>this device has one memory pool</source>
+        <translation>此设备只有一个内存池</translation>
+    </message>
+    <message>
+        <source>Changes that would help</source>
+        <translation>有帮助的更改</translation>
+    </message>
+    <message>
+        <source>It fits as it is.</source>
+        <translation>现在就放得下。</translation>
+    </message>
+    <message>
+        <source>No single change makes it fit.</source>
+        <translation>没有单项更改能让它放得下。</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ErrorBar</name>
+    <message>
+        <source>Choose another…</source>
+        <translation>另选文件…</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>错误</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ExplainPage</name>
+    <message>
+        <source>Explain</source>
+        <translation>解释</translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation>复制为文本</translation>
+    </message>
+    <message>
+        <source>Copy as JSON</source>
+        <translation>复制为 JSON</translation>
+    </message>
+    <message>
+        <source>Show in chart</source>
+        <translation>在图中显示</translation>
+    </message>
+    <message>
+        <source>Ledger</source>
+        <translation>账本</translation>
+    </message>
+    <message>
+        <source>every number, where it comes from</source>
+        <translation>每个数字及其来源</translation>
+    </message>
+    <message>
+        <source>Filter by item, formula or source</source>
+        <translation>按条目、公式或来源筛选</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Formula</source>
+        <translation>公式</translation>
+    </message>
+    <message>
+        <source>Inputs</source>
+        <translation>输入</translation>
+    </message>
+    <message>
+        <source>%1 bytes</source>
+        <translation>%1 字节</translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation>精确</translation>
+    </message>
+    <message>
+        <source>%1, holds in %2 of 100 cases</source>
+        <translation>%1，每 100 例中有 %2 例成立</translation>
+    </message>
+    <message>
+        <source>basis: %1</source>
+        <translation>依据：%1</translation>
+    </message>
+    <message>
+        <source>sum of the lines below it</source>
+        <translation>下列各行之和</translation>
+    </message>
+    <message>
+        <source>ledger</source>
+        <translation>账本</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ExplorePage</name>
+    <message>
+        <source>Explore</source>
+        <translation>探索</translation>
+    </message>
+    <message>
+        <source>Memory by class</source>
+        <translation>内存分类</translation>
+    </message>
+    <message>
+        <source>click a segment to see where it comes from</source>
+        <translation>点击色块查看来源</translation>
+    </message>
+    <message>
+        <source>Memory against context</source>
+        <translation>内存与上下文</translation>
+    </message>
+    <message>
+        <source>GiB</source>
+        <translation>GiB</translation>
+    </message>
+    <message>
+        <source>Decode speed against context</source>
+        <translation>解码速度与上下文</translation>
+    </message>
+    <message>
+        <source>tokens/s</source>
+        <translation>词元/秒</translation>
+    </message>
+    <message>
+        <source>Time to first token against prompt</source>
+        <translation>首词元时间与提示长度</translation>
+    </message>
+    <message>
+        <source>both axes logarithmic</source>
+        <translation>双对数坐标</translation>
+    </message>
+    <message>
+        <source>Roofline</source>
+        <translation>屋顶线</translation>
+    </message>
+    <message>
+        <source>G operations/s against operations a byte</source>
+        <translation>G 次运算/秒，相对每字节运算数</translation>
+    </message>
+    <message>
+        <source>uncertain</source>
+        <translation>不确定</translation>
+    </message>
+    <message>
+        <source>context, tokens</source>
+        <translation>上下文，词元</translation>
+    </message>
+    <message>
+        <source>memory, GiB</source>
+        <translation>内存，GiB</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>budget %1</source>
+        <translation>预算 %1</translation>
+    </message>
+    <message>
+        <source>does not fit</source>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>largest %1</source>
+        <translation>最大 %1</translation>
+    </message>
+    <message>
+        <source>context %1, %2, %3 below the budget</source>
+        <translation>上下文 %1，%2，低于预算 %3</translation>
+    </message>
+    <message>
+        <source>context %1, %2, %3 above the budget</source>
+        <translation>上下文 %1，%2，超出预算 %3</translation>
+    </message>
+    <message>
+        <source>context %1, %2</source>
+        <translation>上下文 %1，%2</translation>
+    </message>
+    <message>
+        <source>No memory bandwidth or no prior is known for this processor, so no speed is given.</source>
+        <translation>此处理器的内存带宽或先验未知，因此不给出速度。</translation>
+    </message>
+    <message>
+        <source>tokens/s with the draft</source>
+        <translation>词元/秒，含草稿</translation>
+    </message>
+    <message>
+        <source>tokens/s, band = uncertainty</source>
+        <translation>词元/秒，色带为不确定范围</translation>
+    </message>
+    <message>
+        <source>uncertainty</source>
+        <translation>不确定范围</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>context %1, %2 tokens/s</source>
+        <translation>上下文 %1，%2 词元/秒</translation>
+    </message>
+    <message>
+        <source>No compute peak is known for this processor, so no time to first token is given.</source>
+        <translation>此处理器的算力峰值未知，因此不给出首词元时间。</translation>
+    </message>
+    <message>
+        <source>seconds</source>
+        <translation>秒</translation>
+    </message>
+    <message>
+        <source>prompt, tokens</source>
+        <translation>提示，词元</translation>
+    </message>
+    <message>
+        <source>time to first token, s</source>
+        <translation>首词元时间，秒</translation>
+    </message>
+    <message>
+        <source>prompt of %1 tokens, first token after %2</source>
+        <translation>提示 %1 词元，首词元在 %2 后</translation>
+    </message>
+    <message>
+        <source>No memory bandwidth is known for this processor, so there is no roof.</source>
+        <translation>此处理器的内存带宽未知，因此没有屋顶线。</translation>
+    </message>
+    <message>
+        <source>operations a byte</source>
+        <translation>每字节运算数</translation>
+    </message>
+    <message>
+        <source>G operations/s</source>
+        <translation>G 次运算/秒</translation>
+    </message>
+    <message>
+        <source>roof</source>
+        <translation>屋顶</translation>
+    </message>
+    <message>
+        <source>reachable</source>
+        <translation>可达</translation>
+    </message>
+    <message>
+        <source>prefill %1</source>
+        <translation>预填充 %1</translation>
+    </message>
+    <message>
+        <source>decode %1</source>
+        <translation>解码 %1</translation>
+    </message>
+    <message>
+        <source>decode</source>
+        <translation>解码</translation>
+    </message>
+    <message>
+        <source>prefill</source>
+        <translation>预填充</translation>
+    </message>
+    <message>
+        <source>%1 peak</source>
+        <translation>峰值 %1</translation>
+    </message>
+    <message>
+        <source>decode is bound by %1</source>
+        <translation>解码受限于 %1</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::FindBox</name>
+    <message>
+        <source>Find a model, a device, an action or a ledger line</source>
+        <translation>查找模型、设备、操作或账本条目</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::Footer</name>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Equivalent command</source>
+        <translation>等价命令</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n warning(s)</source>
+        <translation><numerusform>%n 条警告</numerusform></translation>
+    </message>
+    <message>
+        <source>planned in %1 ms</source>
+        <translation>计算用时 %1 ms</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::LedgerModel</name>
+    <message>
+        <source>Item</source>
+        <translation>条目</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>Interval</source>
+        <translation>区间</translation>
+    </message>
+    <message>
+        <source>Basis</source>
+        <translation>依据</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::LimitsPanel</name>
+    <message>
+        <source>Why not?</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>clear</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Show this change</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Move the limits</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Unpin all</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Limits</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>drag here or in a chart</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Memory at most</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Job at most</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Decode at least</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Tokens &amp;kept at least</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Score at least</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Conte&amp;xt at least</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Candidates</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Configurations of this model</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>All models that fit</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>What is compared</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Benchmark that quality is read from</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Quality is the published score of the unquantized model; quantization can only take off it. Models without one are rings below.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Quality is the share of tokens that stay what the unquantized model says.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>any</source>
+        <translation type="unfinished" />
+    </message>
+    <message numerus="yes">
+        <source>%n model(s)</source>
+        <translation type="unfinished">
+            <numerusform />
+        </translation>
+    </message>
+    <message>
+        <source>searched in %1 ms</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>decided in %1 ms</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Point at an excluded candidate (a ring) and press W.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Admitted</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 is on the front: nothing beats it.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 is admitted; others beat it in every goal.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Why not %1?</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Smallest change that is admitted: %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Or as it is, with %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>No change of its options or of the limits admits it.</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+<context>
+    <name>memwall::gui::MainWindow</name>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>撤销(&amp;U)</translation>
+    </message>
+    <message>
+        <source>&amp;Redo</source>
+        <translation>重做(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Open…</source>
+        <translation>打开(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>&amp;Save deployment…</source>
+        <translation>保存部署(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation>导出(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>&amp;Find</source>
+        <translation>查找(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Copy command</source>
+        <translation>复制命令(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>帮助(&amp;H)</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>退出(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>Numbers as CSV…</source>
+        <translation>数据存为 CSV…</translation>
+    </message>
+    <message>
+        <source>Picture as SVG…</source>
+        <translation>图片存为 SVG…</translation>
+    </message>
+    <message>
+        <source>Picture as PNG…</source>
+        <translation>图片存为 PNG…</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>System</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>&amp;About</source>
+        <translation>关于(&amp;A)</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>更多</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Find</source>
+        <translation>查找</translation>
+    </message>
+    <message>
+        <source>Open a model, a deployment or a device</source>
+        <translation>打开模型、部署或设备</translation>
+    </message>
+    <message>
+        <source>Models, deployments and devices (*.gguf *.json *.safetensors *.yaml *.yml)</source>
+        <translation>模型、部署与设备 (*.gguf *.json *.safetensors *.yaml *.yml)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Save the deployment</source>
+        <translation>保存部署</translation>
+    </message>
+    <message>
+        <source>Deployments (*.yaml)</source>
+        <translation>部署 (*.yaml)</translation>
+    </message>
+    <message>
+        <source>Export what is on screen</source>
+        <translation>导出当前画面</translation>
+    </message>
+    <message>
+        <source>page</source>
+        <translation>页面</translation>
+    </message>
+    <message>
+        <source>action</source>
+        <translation>操作</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>pages</source>
+        <translation>页面</translation>
+    </message>
+    <message>
+        <source>find models, devices, actions, ledger lines</source>
+        <translation>查找模型、设备、操作、账本条目</translation>
+    </message>
+    <message>
+        <source>open, save the deployment, export</source>
+        <translation>打开、保存部署、导出</translation>
+    </message>
+    <message>
+        <source>undo, redo</source>
+        <translation>撤销、重做</translation>
+    </message>
+    <message>
+        <source>copy the equivalent command</source>
+        <translation>复制等价命令</translation>
+    </message>
+    <message>
+        <source>to the control with that letter underlined</source>
+        <translation>转到带该下划线字母的控件</translation>
+    </message>
+    <message>
+        <source>in a chart: the cursor by one stop; with Shift a fine step</source>
+        <translation>图中：光标移动一档；按住 Shift 微调</translation>
+    </message>
+    <message>
+        <source>in a chart: the next series or candidate</source>
+        <translation>图中：下一条曲线或候选</translation>
+    </message>
+    <message>
+        <source>pin a candidate; open it in Explore</source>
+        <translation>固定候选；在“探索”中打开</translation>
+    </message>
+    <message>
+        <source>why not; constraints; leave</source>
+        <translation>为什么不行；约束；离开</translation>
+    </message>
+    <message>
+        <source>zoom, whole range</source>
+        <translation>缩放、全部范围</translation>
+    </message>
+    <message>
+        <source>the chart as a table</source>
+        <translation>以表格显示图表</translation>
+    </message>
+    <message>
+        <source>Hatched parts and bands are uncertain; what is solid is exact. Every number opens its line in the ledger: formula, inputs and sources.</source>
+        <translation>斜线部分和色带是不确定的；实色部分是精确的。每个数字都能打开它在账本中的条目：公式、输入与来源。</translation>
+    </message>
+    <message>
+        <source>About</source>
+        <translation>关于</translation>
+    </message>
+    <message>
+        <source>Does this model fit this device, how fast will it be, and how good will it stay?
+
+Catalogues of %1. With Qt %2.
+
+This program is free software under the GNU General Public License, version 3, because Qt Charts is; the memwall library and command are under Apache-2.0.</source>
+        <translation>这个模型在这台设备上放得下吗，有多快，质量还剩多少？
+
+目录日期 %1。使用 Qt %2。
+
+本程序是自由软件，因 Qt Charts 之故采用 GNU 通用公共许可证第 3 版；memwall 库与命令采用 Apache-2.0。</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::MemoryBar</name>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>KV 缓存</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Buffers</source>
+        <translation>缓冲</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation>草稿</translation>
+    </message>
+    <message>
+        <source>Overhead</source>
+        <translation>固定开销</translation>
+    </message>
+    <message>
+        <source>Memory by class</source>
+        <translation>内存分类</translation>
+    </message>
+    <message>
+        <source>budget %1</source>
+        <translation>预算 %1</translation>
+    </message>
+    <message>
+        <source>system and other apps</source>
+        <translation>系统与其他应用</translation>
+    </message>
+    <message>
+        <source>headroom</source>
+        <translation>余量</translation>
+    </message>
+    <message>
+        <source>needs %1</source>
+        <translation>需要 %1</translation>
+    </message>
+    <message>
+        <source>uncertain</source>
+        <translation>不确定</translation>
+    </message>
+    <message>
+        <source>%1: %2 bytes
+Click to see where it comes from</source>
+        <translation>%1：%2 字节
+点击查看来源</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::PinnedModel</name>
+    <message>
+        <source>unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source> +draft</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Recipe</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Decode</source>
+        <translation>解码</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Job</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Quality</source>
+        <translation>质量</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::PinnedTable</name>
+    <message>
+        <source>Pinned configurations</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+<context>
+    <name>memwall::gui::Plot</name>
+    <message>
+        <source>%1: cannot be written: %2</source>
+        <translation>%1：无法写入：%2</translation>
+    </message>
+    <message>
+        <source>%1, low</source>
+        <translation>%1，下限</translation>
+    </message>
+    <message>
+        <source>%1, high</source>
+        <translation>%1，上限</translation>
+    </message>
+    <message>
+        <source>series</source>
+        <translation>曲线</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ResultStrip</name>
+    <message>
+        <source>memory bound</source>
+        <translation>受限于内存带宽</translation>
+    </message>
+    <message>
+        <source>compute bound</source>
+        <translation>受限于算力</translation>
+    </message>
+    <message>
+        <source>unpacking bound</source>
+        <translation>受限于解包</translation>
+    </message>
+    <message>
+        <source>overhead bound</source>
+        <translation>受限于固定开销</translation>
+    </message>
+    <message>
+        <source>storage bound</source>
+        <translation>受限于存储</translation>
+    </message>
+    <message>
+        <source>bound by the host</source>
+        <translation>受限于主机</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>Fits</source>
+        <translation>放得下</translation>
+    </message>
+    <message>
+        <source>Does not fit</source>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>Too close to call</source>
+        <translation>难以判定</translation>
+    </message>
+    <message>
+        <source>Unsupported</source>
+        <translation>不支持</translation>
+    </message>
+    <message>
+        <source>%1 too much</source>
+        <translation>超出 %1</translation>
+    </message>
+    <message>
+        <source>%1 to spare</source>
+        <translation>剩余 %1</translation>
+    </message>
+    <message>
+        <source>Decode with the draft</source>
+        <translation>解码（含草稿）</translation>
+    </message>
+    <message>
+        <source>Decode</source>
+        <translation>解码</translation>
+    </message>
+    <message>
+        <source>no bandwidth known</source>
+        <translation>带宽未知</translation>
+    </message>
+    <message>
+        <source>%1 tok/s</source>
+        <translation>%1 tok/s</translation>
+    </message>
+    <message>
+        <source>First token, %1 prompt</source>
+        <translation>首词元，提示 %1</translation>
+    </message>
+    <message>
+        <source>no compute peak known</source>
+        <translation>算力峰值未知</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>interpolated</source>
+        <translation>内插</translation>
+    </message>
+    <message>
+        <source>estimated</source>
+        <translation>估计</translation>
+    </message>
+    <message>
+        <source>only a bound</source>
+        <translation>只有界限</translation>
+    </message>
+    <message>
+        <source>not estimated</source>
+        <translation>不作估计</translation>
+    </message>
+    <message>
+        <source>Tokens kept against F16</source>
+        <translation>相对 F16 保留的词元</translation>
+    </message>
+    <message>
+        <source>Largest context</source>
+        <translation>最大上下文</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>does not fit at any context</source>
+        <translation>任何上下文都放不下</translation>
+    </message>
+    <message>
+        <source>tokens, all it was trained for</source>
+        <translation>词元，已达训练长度</translation>
+    </message>
+    <message>
+        <source>tokens of %1 trained</source>
+        <translation>词元，训练长度 %1</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>词元</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::Triangle</name>
+    <message>
+        <source>memory at most %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>decode at least %1 tok/s</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>first token within %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>job within %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>load within %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>at most %1 J a token</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>context at least %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>tokens kept at least %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>score at least %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>unknown quality allowed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>as stored</source>
+        <translation>按文件所存</translation>
+    </message>
+    <message>
+        <source> +draft</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>latency and memory agree here</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>latency and quality agree here</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>memory and quality agree here</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>the runtime or the device cannot run it</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>needs %1, the device gives %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>needs %1 to %2 of %3: too close to call</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>needs %1, the limit is %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>decodes %1 tok/s, %2 asked</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>first token after %1, the limit is %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>the job takes %1, the limit is %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>holds %1 tokens, %2 asked</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>keeps %1 % of tokens, %2 % asked</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>quality unknown: %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>speed unknown</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>loads in %1, the limit is %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>takes %1 J a token, the limit is %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>no published score</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>scores %1, %2 asked</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+<context>
+    <name>memwall::gui::TrianglePage</name>
+    <message>
+        <source>Balance</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>where a plan is strong</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Job time</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>against memory, GiB</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Quality</source>
+        <translation>质量</translation>
+    </message>
+    <message>
+        <source>against job time</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Under the pointer</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>differences from A beside each number; the best in a column is bold</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Click a point, or press Enter on it, to pin it here: up to six, A to F.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>No configuration of this model can be planned on this device.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>memory, GiB</source>
+        <translation>内存，GiB</translation>
+    </message>
+    <message>
+        <source>job time, s</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>tokens kept, %</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Tokens kept</source>
+        <translation>保留词元</translation>
+    </message>
+    <message>
+        <source>%1 + %2 tokens, against GiB</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>excluded</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>admitted</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>front</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Latency</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>job done soon</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>small footprint</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>best score</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>closest to the original</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1: any</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>memory at most</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>job at most</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>quality at least</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Nearest to the wanted balance</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Nothing is admitted</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Move a limit: lines and sliders show what they exclude.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>draft %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>spills to the host</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Job</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>First token</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Decode</source>
+        <translation>解码</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>quantized: lower, by how much is not measured</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>quantized: up to %1 points lower</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Reported by</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>no published score</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Enter pins it · Space opens it in Explore</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Excluded · W says why not</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1, %2, memory %3, job %4</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>All six pins are in use: unpin one first.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Nearest on the front to the wanted balance</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>speed unknown</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>context %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>nothing is admitted</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Candidates</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>in %1 ms</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Admitted</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 excluded</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>On the front</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>nothing beats these</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Tightest limit</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>drag a line in a chart</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>alone excludes %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Triangle</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+</TS>
