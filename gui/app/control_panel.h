@@ -8,6 +8,7 @@
 #include "gui/model/session.h"
 #include "gui/model/worker.h"
 
+class QBoxLayout;
 class QLabel;
 class QLineEdit;
 class QSlider;
@@ -47,8 +48,8 @@ class ControlPanel : public QScrollArea {
         std::map<QString, QWidget*> fields;
     };
     Control& add_control(const QString& key, const QString& name);
-    ChoiceBox* add_choice(Control& control, const QString& option, class QBoxLayout* row);
-    QLineEdit* add_edit(Control& control, const QString& option, class QBoxLayout* row);
+    ChoiceBox* add_choice(Control& control, const QString& option, QBoxLayout* row);
+    QLineEdit* add_edit(Control& control, const QString& option, QBoxLayout* row);
     void build();
     void build_more(QVBoxLayout* column);
     void fill_choices(ChoiceBox* box);

@@ -230,7 +230,7 @@ void LimitsPanel::refresh() {
         const double share = row.logarithmic ? std::log(value / row.low) / std::log(row.high / row.low)
                                              : (value - row.low) / (row.high - row.low);
         row.slider->setValue(static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * kSteps)));
-        QString words = shown(text);
+        QString words = gui::shown(text);
         if (option == "max-memory") words.replace("GiB", " GiB");
         if (option == "max-job") words.replace("s", " s");
         if (option == "min-decode") words += QStringLiteral(" tok/s");

@@ -10,6 +10,7 @@
 
 class QComboBox;
 class QLabel;
+class QVBoxLayout;
 class QProgressBar;
 class QPushButton;
 class QSlider;

@@ -33,6 +33,7 @@
 #include "gui/app/pages.h"
 #include "gui/app/result_strip.h"
 #include "gui/app/start.h"
+#include "gui/model/choices.h"
 #include "gui/theme/theme.h"
 
 namespace memwall::gui {
@@ -326,10 +327,9 @@ std::vector<FindEntry> MainWindow::find_entries() {
             entries.push_back({QString(a->text()).remove('&'), tr("action") + QStringLiteral(" · ") + a->shortcut().toString(QKeySequence::NativeText), [a] { a->trigger(); }});
     for (const std::string_view id : model::catalog_ids())
         entries.push_back({text_of(id), tr("model"), [this, id] { session_.set_option("model", text_of(id)); }});
-    const auto device = [&](const QString& id, const QString& words) {
-        entries.push_back({words, tr("device"), [this, id] { session_.set_option("device", id); }});
-    };
-    for (const Choice& c : choices_of("device", session_.deployment(), session_.planned(), {})) device(c.value, c.label == c.about || c.about.isEmpty() ? c.label : c.label + QStringLiteral("  ") + c.about);
+    for (const Choice& c : choices_of("device", session_.deployment(), session_.planned(), {}))
+        entries.push_back({c.about.isEmpty() ? c.label : c.label + QStringLiteral("  ") + c.about, tr("device"),
+                           [this, id = c.value] { session_.set_option("device", id); }});
     auto* now = static_cast<Page*>(pages_->currentWidget());
     for (const FindEntry& e : now->find_entries()) entries.push_back(e);
     if (now != page("explain"))
