@@ -124,12 +124,7 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
         panel_->refresh();
         table_->setVisible(!triangle_.pins().empty());
         no_pins_->setVisible(triangle_.pins().empty());
-<<<<<<< HEAD
         table_->fit_height();
-=======
-        const int rows = std::clamp(pinned_->rowCount(), 1, 6);
-        table_->setFixedHeight(static_cast<QAbstractItemView*>(table_)->sizeHintForRow(0) * rows + 30);
->>>>>>> refs/heads/gui-shell
         draw_marks();
     });
     connect(&triangle_.worker(), &Worker::failed, this, [this](const QString& why) {
