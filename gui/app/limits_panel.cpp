@@ -206,9 +206,9 @@ void LimitsPanel::refresh() {
                                     "off it. Models without one are rings below.")
                                : tr("Quality is the share of tokens that stay what the unquantized model says."));
     for (auto& [option, row] : rows_) {
-        const bool shown = option != "min-score" || across;
+        const bool applies = option != "min-score" || across;
         for (QWidget* w : {static_cast<QWidget*>(row.name), static_cast<QWidget*>(row.value), static_cast<QWidget*>(row.slider)})
-            w->setVisible(shown);
+            w->setVisible(applies);
         const QString text = triangle_.limit(option);
         if (option == "min-context") {
             const auto stops = triangle_.contexts();

@@ -14,6 +14,7 @@ class QVBoxLayout;
 class QProgressBar;
 class QPushButton;
 class QSlider;
+class QVBoxLayout;
 
 namespace memwall::gui {
 

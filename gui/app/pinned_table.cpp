@@ -89,6 +89,11 @@ void PinnedTable::fit() {
     for (int c = 0; c < model()->columnCount(); ++c) setColumnWidth(c, widths[static_cast<std::size_t>(c)] + (c == 0 ? 0 : extra));
 }
 
+void PinnedTable::fit_height() {
+    const int rows = std::max(1, model()->rowCount());
+    setFixedHeight(rows * std::max(sizeHintForRow(0), 10) + horizontalHeader()->sizeHint().height() + 2);
+}
+
 void PinnedTable::resizeEvent(QResizeEvent* event) {
     QTableView::resizeEvent(event);
     fit();

@@ -22,6 +22,9 @@ class PinnedTable : public QTableView {
   public:
     explicit PinnedTable(PinnedModel& model, QWidget* parent = nullptr);
 
+    /// As high as its rows.
+    void fit_height();
+
   Q_SIGNALS:
     void unpinned(std::size_t row);  ///< Delete
     void opened(std::size_t row);    ///< Enter, Space or a double click

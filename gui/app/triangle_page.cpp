@@ -124,8 +124,7 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
         panel_->refresh();
         table_->setVisible(!triangle_.pins().empty());
         no_pins_->setVisible(triangle_.pins().empty());
-        const int rows = std::clamp(pinned_->rowCount(), 1, 6);
-        table_->setFixedHeight(static_cast<QAbstractItemView*>(table_)->sizeHintForRow(0) * rows + 30);
+        table_->fit_height();
         draw_marks();
     });
     connect(&triangle_.worker(), &Worker::failed, this, [this](const QString& why) {
@@ -506,6 +505,22 @@ std::vector<ResultCell> TrianglePage::results() const {
 bool TrianglePage::export_as(const QString& path, QString* why) {
     if (!path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)) return export_picture(*this, path, why);
     return export_table(triangle_.pins().empty() ? *job_memory_->table() : *static_cast<QAbstractItemModel*>(pinned_), path, why);
+}
+
+void TrianglePage::demonstrate() {
+    // All models with limits drawn and three of the front pinned, once the search is done.
+    const auto show = [this] {
+        if (!triangle_.pins().empty() || triangle_.size() == 0 || triangle_.scope() != Scope::catalogue) return;
+        triangle_.set_limit(QStringLiteral("max-job"), QStringLiteral("300s"));
+        triangle_.set_limit(QStringLiteral("min-quality"), QStringLiteral("85%"));
+        triangle_.set_limit(QStringLiteral("min-score"), QStringLiteral("35.0"));
+        const auto front = triangle_.front();
+        for (const double share : {0.95, 0.5, 0.1})
+            if (!front.empty()) triangle_.toggle_pin(front[static_cast<std::size_t>(share * static_cast<double>(front.size() - 1))]);
+    };
+    connect(&triangle_, &Triangle::searched, this, show, Qt::SingleShotConnection);
+    triangle_.set_scope(Scope::catalogue);
+    show();
 }
 
 Page* make_triangle_page(Session& session) {

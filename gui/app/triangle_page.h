@@ -26,6 +26,8 @@ class TrianglePage : public Page {
     std::vector<ResultCell> results() const override;
     QString command() const override { return triangle_.command(); }
     bool export_as(const QString& path, QString* why) override;
+    bool ready() const override { return !triangle_.worker().busy(); }
+    void demonstrate() override;
 
     Triangle& triangle() { return triangle_; }
     LimitsPanel& limits() { return *panel_; }

@@ -46,6 +46,7 @@ class Triangle : public QObject {
     void set_lane(quality::Lane lane);
     quality::Lane lane() const { return lane_; }
     Worker& worker() { return worker_; }
+    const Worker& worker() const { return worker_; }
     bool ready() const { return field_ != nullptr; }
     double search_milliseconds() const { return milliseconds_; }
     double decide_milliseconds() const { return decide_milliseconds_; }
