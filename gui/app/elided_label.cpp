@@ -15,6 +15,12 @@ void ElidedLabel::set_text(const QString& text) {
     if (text == full_) return;
     full_ = text;
     fit();
+    updateGeometry();
+}
+
+QSize ElidedLabel::sizeHint() const {
+    const QMargins m = contentsMargins();
+    return {fontMetrics().horizontalAdvance(full_) + m.left() + m.right() + 2, QLabel::sizeHint().height()};
 }
 
 QSize ElidedLabel::minimumSizeHint() const {

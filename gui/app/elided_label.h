@@ -12,6 +12,7 @@ class ElidedLabel : public QLabel {
     explicit ElidedLabel(const QString& text = {}, QWidget* parent = nullptr);
     void set_text(const QString& text);
     QString full_text() const { return full_; }
+    QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
   protected:

@@ -59,7 +59,7 @@ ExplorePage::ExplorePage(Session& session, QWidget* parent)
       memory_(new Plot(tr("Memory against context"), tr("GiB"))),
       decode_(new Plot(tr("Decode speed against context"), tr("tokens/s"))),
       prompt_(new Plot(tr("Time to first token against prompt"), tr("both axes logarithmic"))),
-      roofline_(new Plot(tr("Roofline"), tr("G operations/s against operations a byte"))) {
+      roofline_(new Plot(tr("Roofline"), tr("G operations/s against operations a byte; dot area = share of time"))) {
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(8);
@@ -390,8 +390,8 @@ void ExplorePage::draw_roofline(const devices::Planned& p, const Curves& c) {
         Dots d{key, name, {}, color, 4};
         d.outline = t.card;
         items.clear();
-        double all = 0;
-        for (const plan::OperatorTime& o : ops) all += o.time.value;
+        double all = 0, largest = 0;
+        for (const plan::OperatorTime& o : ops) all += o.time.value, largest = std::max(largest, o.time.value);
         for (const plan::OperatorTime& o : ops) {
             if (!(o.operations > 0) || !(o.weight_bytes + o.cache_bytes > 0)) continue;
             const double share = o.time.value / all;
@@ -399,10 +399,14 @@ void ExplorePage::draw_roofline(const devices::Planned& p, const Curves& c) {
             d.radii.push_back(2.5 + 9 * std::sqrt(share));
             d.colors.push_back(o.cache_bytes > 0 ? t.of(DataClass::kv_cache) : color);
             items.push_back(QStringLiteral("speed/") + chapter + '/' + text_of(o.name));
-            if (share > 0.06) {
-                Label label{d.points.back(), prefill ? tr("prefill %1").arg(item_words(o.name)) : tr("decode %1").arg(item_words(o.name)), t.text};
+            if (share > 0.1) {
+                // The largest names the phase of its colour.
+                QString words = item_words(o.name);
+                if (o.time.value == largest) words = name + QStringLiteral(": ") + words;
+                Label label{d.points.back(), words, t.text};
                 label.gap = d.radii.back() + 4;
                 label.side = prefill ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignRight | Qt::AlignVCenter;
+                label.plate = true;
                 labels.push_back(label);
             }
         }

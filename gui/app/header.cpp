@@ -32,6 +32,8 @@ void Header::add_page(const QString& title) {
     set_role(tab, "tab");
     tab->setCheckable(true);
     tab->setAutoExclusive(true);
+    // The chosen one is semibold: room for that from the start, so that nothing moves.
+    tab->setMinimumWidth(QFontMetrics(type(Type::title)).horizontalAdvance(title) + 36);
     tab->setFocusPolicy(Qt::TabFocus);
     const int index = static_cast<int>(pages_.size());
     tab->setToolTip(QStringLiteral("Ctrl+%1").arg(index + 1));
@@ -47,10 +49,12 @@ void Header::add_action(QAction* action, const QString& text, QMenu* menu) {
     button->setEnabled(action->isEnabled());
     buttons_->addWidget(button);
     connect(action, &QAction::changed, button, [action, button] { button->setEnabled(action->isEnabled()); });
-    if (menu)
+    if (menu) {
+        button->setProperty("menu", true);
         button->setMenu(menu);
-    else
+    } else {
         connect(button, &QPushButton::clicked, action, &QAction::trigger);
+    }
 }
 
 void Header::set_page(int index) {

@@ -104,7 +104,14 @@ int run(int argc, char** argv) {
         window.restore();
     } else {
         plan::Deployment d = gui::start_deployment();
-        if (!arguments.device.isEmpty()) d.device = arguments.device.toStdString();
+        if (!arguments.target.isEmpty() || !arguments.device.isEmpty()) {
+            // Recipe and cache were chosen for that model on that device.
+            plan::Deployment plain;
+            plain.model = d.model;
+            plain.device = arguments.device.isEmpty() ? d.device : arguments.device.toStdString();
+            plain.context = d.context;
+            d = plain;
+        }
         if (arguments.target.isEmpty() || QFileInfo::exists(arguments.target)) {
             session.apply(d);
             if (!arguments.target.isEmpty()) window.open_path(arguments.target);

@@ -10,6 +10,7 @@
 #include "core/model/catalog.h"
 #include "core/model/model.h"
 #include "core/plan/options.h"
+#include "core/plan/search.h"
 #include "core/quant/recipe.h"
 #include "core/view/quality_view.h"
 #include "core/view/quantity_text.h"
@@ -99,6 +100,11 @@ std::vector<Choice> words(const plan::Option& option) {
     return rows;
 }
 
+/// What is needed in all pools together: what a verdict is about.
+Interval<Bytes> footprint(const devices::Planned& p) {
+    return plan::candidate_of(p.plan, p.knobs).footprint;
+}
+
 /// What the deployment resolves to now, as the option would be typed.
 QString resolved(const QString& option, const plan::Deployment& d, const devices::Planned& p) {
     if (option == "model") return text_of(d.model);
@@ -178,9 +184,10 @@ void plan_choice(Choice& c, const QString& option, const plan::Deployment& deplo
             c.why_not = text_of(plan::reason_text(p.prepared, p.knobs, p.target, p.plan));
         if (option == "model") c.about = text_of(view::parameters_text(model::text_parameters(p.prepared.model)));
         c.fits = p.plan.verdict == plan::Verdict::fits;
-        c.total_bytes = p.plan.memory.total.central.as_double();
-        c.memory = c.current ? shown(text_of(view::text(p.plan.memory.total)))
-                             : shown(text_of(view::change_text(now.plan.memory.total, p.plan.memory.total)));
+        const Interval<Bytes> needed = footprint(p);
+        c.needed_bytes = needed.central.as_double();
+        c.memory = c.current ? shown(text_of(view::text(needed)))
+                             : shown(text_of(view::change_text(footprint(now), needed)));
         if (p.plan.speed.decode_known) {
             c.decode_rate = p.plan.speed.decode.central.value;
             c.decode = c.current || !now.plan.speed.decode_known
@@ -216,7 +223,7 @@ struct Trials {
         }
     }
     QString memory(const devices::Planned& p) const {
-        return shown(text_of(view::change_text(now.plan.memory.total, p.plan.memory.total)));
+        return shown(text_of(view::change_text(footprint(now), footprint(p))));
     }
     QString decode(const devices::Planned& p) const {
         if (!p.plan.speed.decode_known || !now.plan.speed.decode_known) return {};
@@ -272,7 +279,7 @@ Consequence of_sequences(const Trials& t) {
     const QString twice = QString::number(t.now.knobs.sequences * 2);
     const auto p = t.of("sequences", twice);
     if (!p) return {};
-    QString words = Words::tr("%1: %2").arg(twice, t.memory(*p));
+    QString words = Words::tr("%1 sequences: %2").arg(twice, t.memory(*p));
     if (p->plan.speed.decode_known)
         words += Words::tr(", %1 tok/s in all").arg(shown(text_of(view::text(p->plan.speed.decode_all))));
     return {words, false};

@@ -21,7 +21,7 @@ struct Choice {
     State state = State::waiting;
     bool current = false, fits = false;
     QString memory, decode, kept;  ///< changes of memory and tokens/s; the share of tokens that stay
-    double total_bytes = 0, decode_rate = 0;
+    double needed_bytes = 0, decode_rate = 0;
     QString why_not;
 };
 

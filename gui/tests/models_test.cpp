@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "core/plan/search.h"
 #include "gui/model/choices_model.h"
 #include "gui/model/ledger_model.h"
 #include "gui/model/session.h"
@@ -86,7 +87,7 @@ class ModelsTest : public QObject {
         QVERIFY(q8 != rows.end());
         plan_choice(*q8, "quant", session_.deployment(), session_.planned(), planner);
         const devices::Planned p = devices::make_plan(with_option(session_.deployment(), "quant", "Q8_0"));
-        QCOMPARE(q8->total_bytes, p.plan.memory.total.central.as_double());
+        QCOMPARE(q8->needed_bytes, plan::candidate_of(p.plan, p.knobs).footprint.central.as_double());
         QCOMPARE(q8->decode_rate, p.plan.speed.decode.central.value);
         QVERIFY(q8->memory.startsWith('+'));
     }

@@ -24,6 +24,7 @@
 #include <iostream>
 
 #include "core/model/catalog.h"
+#include "core/view/quantity_text.h"
 #include "gui/app/application.h"
 #include "gui/app/choice_box.h"
 #include "gui/app/control_panel.h"

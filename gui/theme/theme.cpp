@@ -98,6 +98,8 @@ QPushButton[role="primary"] { background: %accent%; color: %on_accent%; border-c
 QPushButton[role="link"] { background: transparent; border: 2px solid transparent; padding: 0px; color: %accent%; font-weight: 600; text-align: left; }
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid %accent%; border-radius: 4px; }
+QPushButton::menu-indicator { image: url(:/icons/arrow_%shade%.svg); width: 9px; height: 9px; subcontrol-origin: padding; subcontrol-position: right center; right: 8px; }
+QPushButton[menu="true"] { padding-right: 24px; }
 QPushButton[role="tab"] { background: transparent; border: none; border-bottom: 3px solid transparent; border-radius: 0px; padding: 10px 15px 8px 15px; color: %second%; font-size: %title%pt; }
 QPushButton[role="tab"]:hover { color: %text%; }
 QPushButton[role="tab"]:checked { color: %text%; font-weight: 600; border-bottom-color: %accent%; }
