@@ -240,7 +240,7 @@ void LimitsPanel::refresh() {
     clear_pins_->setVisible(!triangle_.pins().empty());
     if (triangle_.ready()) {
         QStringList facts;
-        if (across) facts << tr("%n model(s)", nullptr, static_cast<int>(triangle_.models()));
+        if (across) facts << tr("%1 models").arg(triangle_.models());
         facts << tr("searched in %1 ms").arg(std::lround(triangle_.search_milliseconds()))
               << tr("decided in %1 ms").arg(triangle_.decide_milliseconds(), 0, 'f', 1);
         facts_->setText(facts.join(QStringLiteral(" · ")));

@@ -64,8 +64,10 @@ PinnedTable::PinnedTable(PinnedModel& model, QWidget* parent) : QTableView(paren
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Pinned configurations"));
     verticalHeader()->hide();
-    verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     verticalHeader()->setMinimumSectionSize(10);
+    verticalHeader()->setDefaultSectionSize(QFontMetrics(type(Type::control)).height() + 7);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setMinimumSectionSize(24);
@@ -91,7 +93,7 @@ void PinnedTable::fit() {
 
 void PinnedTable::fit_height() {
     const int rows = std::max(1, model()->rowCount());
-    setFixedHeight(rows * std::max(sizeHintForRow(0), 10) + horizontalHeader()->sizeHint().height() + 2);
+    setFixedHeight(rows * verticalHeader()->defaultSectionSize() + horizontalHeader()->sizeHint().height() + 2);
 }
 
 void PinnedTable::resizeEvent(QResizeEvent* event) {

@@ -150,6 +150,7 @@ void SimulatePage::build_panel() {
     column->addWidget(seed_);
     replications_ = new QSpinBox;
     replications_->setRange(0, 1000);
+    replications_->setButtonSymbols(QAbstractSpinBox::NoButtons);
     replications_->setSpecialValueText(tr("the scenario's"));
     label(tr("&Replications"), "name", replications_);
     column->addWidget(replications_);
@@ -268,11 +269,11 @@ void SimulatePage::draw_memory() {
     const double ram = gib(setup.scenario.pressure.ram);
     Stack stack;
     stack.stepped = true;
-    Layer system{tr("system"), {}, t.other_apps.darker(t.dark ? 80 : 112), false, tr("system")};
-    Layer others{tr("other apps"), {}, t.other_apps, true, tr("other apps")};
-    Layer weights{tr("weights"), {}, t.of(DataClass::weights), false, tr("weights")};
-    Layer kv{tr("KV cache"), {}, t.of(DataClass::kv_cache), false, tr("KV cache")};
-    Layer scratch{tr("compute"), {}, t.of(DataClass::compute), false, tr("compute")};
+    Layer system{tr("system"), {}, t.dark ? t.other_apps.lighter(120) : t.other_apps.darker(112), false, {}};
+    Layer others{tr("other apps"), {}, t.other_apps, true, {}};
+    Layer weights{tr("weights"), {}, t.of(DataClass::weights), false, {}};
+    Layer kv{tr("KV cache"), {}, t.of(DataClass::kv_cache), false, {}};
+    Layer scratch{tr("compute"), {}, t.of(DataClass::compute), false, {}};
     double most = 0;
     // A point tells of the stretch that ends at it: the first begins at zero.
     const auto add = [&](double seconds, const sim::MemoryClasses& m) {
@@ -317,7 +318,11 @@ void SimulatePage::draw_memory() {
                           r.peak_owner.empty() ? tr("peak %1").arg(shown(bytes_text(Bytes(r.peak.ours()))))
                                                : tr("peak %1 by %2").arg(shown(bytes_text(Bytes(r.peak.ours()))), text_of(r.peak_owner)),
                           t.text, Qt::AlignRight | Qt::AlignTop, 9, true, true}});
-    memory_->set_title(tr("Memory over time"), tr("GiB · %1 on %2").arg(text_of(setup.scenario.deployment.model), text_of(setup.scenario.deployment.device)));
+    // Layers come and go too fast to be labelled where they are.
+    QString legend = tr("GiB · %1 on %2").arg(text_of(setup.scenario.deployment.model), text_of(setup.scenario.deployment.device)).toHtmlEscaped();
+    for (const Layer& l : stack.layers)
+        legend += QStringLiteral(" &nbsp; <span style='color:%1'>■</span>&nbsp;%2").arg(l.fill.name(), l.name.toHtmlEscaped());
+    memory_->set_title(tr("Memory over time"), legend);
 }
 
 void SimulatePage::draw_track(Plot* plot, bool heat) {
@@ -400,7 +405,7 @@ void SimulatePage::draw_latency() {
         limits.push_back(l);
     }
     latency_->set_limits(std::move(limits));
-    latency_->set_title(tr("Time to first token"), tr("%n request(s)", nullptr, static_cast<int>(all.ttft.count())));
+    latency_->set_title(tr("Time to first token"), tr("%1 requests").arg(shown_count(all.ttft.count())));
     latency_->set_description(tr("half within %1, 95 % within %2").arg(seconds_words(p50), seconds_words(p95)));
 }
 
@@ -454,8 +459,8 @@ void SimulatePage::set_time(double seconds) {
     };
     const QString clock = simulation_.clock(time_), bytes = shown(bytes_text(Bytes(p.memory.ours())));
     memory_->set_cursor(cursor(clock + QStringLiteral(" · ") + bytes));
-    memory_->set_description(tr("%1: model %2, other apps %3, %n running", nullptr, static_cast<int>(p.running))
-                                 .arg(clock, bytes, shown(bytes_text(Bytes(p.memory.others)))));
+    memory_->set_description(tr("%1: model %2, other apps %3, %4 running")
+                                 .arg(clock, bytes, shown(bytes_text(Bytes(p.memory.others)))).arg(p.running));
     const QString heat = QString::number(p.temperature, 'f', 1) + QStringLiteral(" °C");
     const QString battery = QString::number(100 * p.battery, 'f', 0) + QStringLiteral(" %");
     if (simulation_.result().thermal) {

@@ -104,6 +104,7 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
     pins_column->addWidget(no_pins_);
     pins_column->addWidget(table_);
     pinned_card_->set_content(pins);
+    pinned_card_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
 
     wire(balance_);
     for (Plot* plot : {job_memory_, quality_memory_, quality_job_}) {
@@ -219,9 +220,9 @@ void TrianglePage::draw() {
 
     const Theme& t = theme();
     QColor ring = t.second;
-    ring.setAlphaF(0.45F);
+    ring.setAlphaF(t.dark ? 0.30F : 0.26F);
     QColor dim = t.second;
-    dim.setAlphaF(0.85F);
+    dim.setAlphaF(0.70F);
     const QString names[] = {tr("excluded"), tr("admitted"), tr("front")};
     const double floor_of_quality = quality_memory_->y_axis().low;
     const auto fill = [&](Plot* plot, auto x, auto y) {
@@ -251,6 +252,9 @@ void TrianglePage::draw() {
     fill(job_memory_, memory, job);
     fill(quality_memory_, memory, quality);
     fill(quality_job_, job, quality);
+    draw_front(job_memory_, memory, job, false);
+    draw_front(quality_memory_, memory, quality, true);
+    draw_front(quality_job_, job, quality, true);
 
     std::vector<ShareDots> shares;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -270,6 +274,26 @@ void TrianglePage::draw() {
     draw_card();
     panel_->refresh();
     Q_EMIT results_changed();
+}
+
+/// What of the front is best in the two goals of a plot, as the steps that no admitted point lies beyond.
+template <class X, class Y>
+void TrianglePage::draw_front(Plot* plot, X x, Y y, bool higher_is_better) {
+    std::vector<Point> points;
+    for (const std::uint32_t i : triangle_.front()) points.push_back({x(i), y(i)});
+    std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
+        return a.x != b.x ? a.x < b.x : higher_is_better ? a.y > b.y : a.y < b.y;
+    });
+    Line line{"steps", {}, {}, theme().accent, 1.1};
+    for (const Point& p : points) {
+        if (!line.points.empty()) {
+            const double last = line.points.back().y;
+            if (higher_is_better ? p.y <= last : p.y >= last) continue;
+            line.points.push_back({p.x, last});
+        }
+        line.points.push_back(p);
+    }
+    plot->draw(line);
 }
 
 void TrianglePage::draw_limits() {
@@ -481,7 +505,7 @@ std::vector<ResultCell> TrianglePage::results() const {
         return cells.back();
     };
     if (const auto i = triangle_.nearest()) {
-        ResultCell& c = cell(tr("Nearest on the front to the wanted balance"), triangle_.label(*i),
+        ResultCell& c = cell(tr("Nearest to the wanted balance"), triangle_.label(*i),
                              shown(view::text(triangle_.candidate(*i).footprint)) + QStringLiteral(" · ") +
                                  (triangle_.candidate(*i).timed ? shown(view::text(triangle_.candidate(*i).job)) : tr("speed unknown")) +
                                  QStringLiteral(" · ") + tr("context %1").arg(shown_count(triangle_.candidate(*i).context)),
@@ -489,7 +513,7 @@ std::vector<ResultCell> TrianglePage::results() const {
         c.tone = "warning";
         c.stretch = 2;
     } else {
-        ResultCell& c = cell(tr("Nearest on the front to the wanted balance"), tr("none"), tr("nothing is admitted"), -1);
+        ResultCell& c = cell(tr("Nearest to the wanted balance"), tr("none"), tr("nothing is admitted"), -1);
         c.tone = "bad";
         c.stretch = 2;
     }

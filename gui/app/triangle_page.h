@@ -50,6 +50,8 @@ class TrianglePage : public Page {
     };
     void draw();        ///< all four after a search or a decision
     void draw_axes();
+    template <class X, class Y>
+    void draw_front(Plot* plot, X x, Y y, bool higher_is_better);
     void draw_limits();
     void draw_marks();  ///< ring, pins and the wanted one
     void draw_card();

@@ -166,6 +166,7 @@ void VerifyPage::build_panel() {
     label(tr("Measures bandwidth, peak rates, barriers and storage. Plans for this machine then use what was measured."), "note");
     seconds_ = new QSpinBox;
     seconds_->setRange(2, 600);
+    seconds_->setButtonSymbols(QAbstractSpinBox::NoButtons);
     seconds_->setValue(60);
     seconds_->setSuffix(tr(" s"));
     label(tr("&Time to take"), "name", seconds_);
@@ -195,6 +196,7 @@ void VerifyPage::build_panel() {
     column->addWidget(extent_);
     runs_ = new QSpinBox;
     runs_->setRange(1, 101);
+    runs_->setButtonSymbols(QAbstractSpinBox::NoButtons);
     runs_->setValue(kernels::VerifyOptions{}.runs);
     label(tr("&Samples of every item"), "name", runs_);
     column->addWidget(runs_);
@@ -327,10 +329,13 @@ void VerifyPage::draw_probes() {
     if (!c) {
         probes_note_->setText(tr("Not calibrated yet: plans for this machine rest on what its class usually does."));
         probes_model_->set_results({});
+        probes_->hide();
         return;
     }
-    probes_note_->setText(tr("%1 · %2 · %n thread(s) · %3 pages", nullptr, c->threads).arg(text_of(c->date), text_of(c->isa), text_of(c->pages)));
+    probes_note_->setText(tr("%1 · %2 · threads: %3 · pages: %4").arg(text_of(c->date), text_of(c->isa)).arg(c->threads).arg(text_of(c->pages)));
     probes_model_->set_results(c->results);
+    probes_->show();
+    probes_->resizeColumnsToContents();
 }
 
 void VerifyPage::show_detail(int row) {
@@ -351,10 +356,10 @@ void VerifyPage::show_detail(int row) {
                                  : tr("Predicted exactly %1.").arg(value(i.predicted)));
     else
         lines << tr("Nothing was predicted: this is an input of the predictions.");
-    lines << (i.achieved.samples > 1 ? tr("Achieved %1; the median lies between %2 and %3 (%n sample(s)).", nullptr, i.achieved.samples)
-                                           .arg(value(i.achieved.median), value(i.achieved.low), value(i.achieved.high))
+    lines << (i.achieved.samples > 1 ? tr("Achieved %1; the median lies between %2 and %3 (samples: %4).")
+                                           .arg(value(i.achieved.median), value(i.achieved.low), value(i.achieved.high)).arg(i.achieved.samples)
                                      : tr("Achieved %1.").arg(value(i.achieved.median)));
-    if (i.achieved.unclean > 0) lines << tr("%n of the samples disturbed.", nullptr, i.achieved.unclean);
+    if (i.achieved.unclean > 0) lines << tr("Disturbed samples: %1.").arg(i.achieved.unclean);
     if (!i.achieved.how.empty()) lines << text_of(i.achieved.how).toHtmlEscaped();
     detail_->setText(lines.join(QStringLiteral("<br>")));
     detail_->setProperty("raw", i.achieved.median);
@@ -388,7 +393,7 @@ std::vector<ResultCell> VerifyPage::results() const {
     const auto holds = verification_.count(Verdict::holds), missed = verification_.count(Verdict::missed),
                unclear = verification_.count(Verdict::inconclusive), all = r.items.size() - verification_.count(Verdict::measured);
     const int status = r.exit_status();
-    cell(tr("Verdict"), status == 0 ? tr("Predictions hold") : status == 1 ? tr("%n missed", nullptr, static_cast<int>(missed)) : tr("Inconclusive"),
+    cell(tr("Verdict"), status == 0 ? tr("Predictions hold") : status == 1 ? tr("%1 missed").arg(missed) : tr("Inconclusive"),
          status == 3 && !r.quiet ? tr("the machine was not quiet") : tr("%1 of %2 hold").arg(holds).arg(all), status,
          status == 0 ? "good" : status == 1 ? "bad" : "warning");
     cell(tr("Hold"), QString::number(holds), tr("of %1 predictions").arg(all), static_cast<double>(holds), "good");
@@ -402,6 +407,16 @@ std::vector<ResultCell> VerifyPage::results() const {
 bool VerifyPage::export_as(const QString& path, QString* why) {
     if (!path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)) return export_picture(*this, path, why);
     return export_table(*table_, path, why);
+}
+
+void VerifyPage::demonstrate() {
+    if (verification_.run() || verification_.running()) return;
+    kernels::VerifyOptions o;
+    o.contexts = {128, 512};
+    o.kv = {"f16", "int8"};
+    o.models = {"small-dense", "small-experts"};
+    o.runs = 3;
+    verification_.verify(o);
 }
 
 Page* make_verify_page(Session& session) {

@@ -31,6 +31,7 @@ class VerifyPage : public Page {
     QString command() const override { return Verification::command(options()); }
     bool export_as(const QString& path, QString* why) override;
     bool ready() const override { return !verification_.running(); }
+    void demonstrate() override;
 
     Verification& verification() { return verification_; }
     VerificationModel& table() { return *table_; }

@@ -17,7 +17,11 @@ double nice_step(double raw, Ticks kind) {
 }
 
 std::vector<double> linear_ticks(const Axis& axis, int wanted) {
-    const double step = nice_step((axis.high - axis.low) / wanted, axis.ticks);
+    // A step that is round matters more than their number: a finer one is taken where it gives few too many.
+    double step = nice_step((axis.high - axis.low) / wanted, axis.ticks);
+    if (const double finer = nice_step(step * 0.41, axis.ticks);
+        (axis.high - axis.low) / step < wanted * 0.75 && (axis.high - axis.low) / finer < wanted * 1.8)
+        step = finer;
     std::vector<double> out;
     for (double k = std::ceil(axis.low / step - 1e-9); k * step <= axis.high + step * 1e-9; ++k)
         out.push_back(k * step);
@@ -35,7 +39,7 @@ std::vector<double> log_ticks(const Axis& axis, int wanted) {
     else if (base == 10 && (to - from) * 2 <= wanted + 1)
         multiples = {1, 3};
     else
-        stride = std::max(1, static_cast<int>(std::ceil((to - from) / wanted - 0.05)));
+        stride = std::max(1, static_cast<int>(std::ceil((to - from) / (wanted + 0.7) - 0.05)));
     std::vector<double> out;
     for (int k = static_cast<int>(std::floor(from)); k <= to + 1e-9; ++k) {
         if (k % stride != 0) continue;

@@ -521,7 +521,7 @@ void PlotView::draw_limits(QPainter& p, std::vector<QRectF>& taken) {
                 else
                     box.moveTop(box.top() < at ? at + 2 : at - box.height() - 1);
             }
-        write(p, box, l.label, l.color, l.width > 1.5, false, &taken);
+        write(p, box, l.label, l.color, l.width > 1.5, upright || l.stroke != Stroke::solid, &taken);
     }
 }
 

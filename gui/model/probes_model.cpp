@@ -16,14 +16,16 @@ int ProbesModel::rowCount(const QModelIndex& parent) const {
 }
 
 int ProbesModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : 5;
+    return parent.isValid() ? 0 : 4;
 }
 
 QVariant ProbesModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const device::ProbeResult& r = results_[static_cast<std::size_t>(index.row())];
     if (role == Qt::UserRole && index.column() == 2) return r.median;
-    if (role == Qt::ToolTipRole) return text_of(r.how);
+    if (role == Qt::ToolTipRole)
+        return tr("95 % interval %1 to %2").arg(shown(measured_text(r.low, r.unit)), shown(measured_text(r.high, r.unit))) +
+               (r.how.empty() ? QString() : u'\n' + text_of(r.how));
     if (role == Qt::TextAlignmentRole && index.column() > 0)
         return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
     if (role != Qt::DisplayRole) return {};
@@ -34,8 +36,6 @@ QVariant ProbesModel::data(const QModelIndex& index, int role) const {
             return r.threads;
         case 2:
             return shown(measured_text(r.median, r.unit));
-        case 3:
-            return shown(measured_text(r.low, r.unit)) + QStringLiteral("–") + shown(measured_text(r.high, r.unit));
         default:
             return r.unclean > 0 ? tr("%1 (%2 disturbed)").arg(r.samples).arg(r.unclean) : QString::number(r.samples);
     }
@@ -43,8 +43,8 @@ QVariant ProbesModel::data(const QModelIndex& index, int role) const {
 
 QVariant ProbesModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
-    const QString names[] = {tr("Probe"), tr("Threads"), tr("Median"), tr("95 % interval"), tr("Samples")};
-    return section >= 0 && section < 5 ? QVariant(names[section]) : QVariant();
+    const QString names[] = {tr("Probe"), tr("Threads"), tr("Median"), tr("Samples")};
+    return section >= 0 && section < 4 ? QVariant(names[section]) : QVariant();
 }
 
 }  // namespace memwall::gui

@@ -41,7 +41,9 @@ QString significant(double value) {
 
 }  // namespace
 
-Triangle::Triangle(QObject* parent) : QObject(parent) {}
+Triangle::Triangle(QObject* parent) : QObject(parent) {
+    connect(&worker_, &Worker::failed, this, [this] { searched_key_.clear(); });
+}
 
 // ---------------------------------------------------------------- search
 
@@ -80,7 +82,6 @@ void Triangle::start() {
         std::shared_ptr<const devices::Field> field;
         double milliseconds = 0;
     };
-    connect(&worker_, &Worker::failed, this, [this] { searched_key_.clear(); }, Qt::UniqueConnection);
     worker_.submit(
         [d, scope, stops](const JobControl& control) {
             QElapsedTimer clock;
