@@ -71,6 +71,10 @@
         <source>this device has one memory pool</source>
         <translation>此设备只有一个内存池</translation>
     </message>
+    <message>
+        <source>%1 sequences: %2</source>
+        <translation>%1 个序列：%2</translation>
+    </message>
 </context>
 <context>
     <name>ledger</name>
@@ -320,11 +324,15 @@
     </message>
     <message numerus="yes">
         <source>%n layer(s)</source>
-        <translation><numerusform>%n 层</numerusform></translation>
+        <translation>
+            <numerusform>%n 层</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>%n KV head(s)</source>
-        <translation><numerusform>%n 个 KV 头</numerusform></translation>
+        <translation>
+            <numerusform>%n 个 KV 头</numerusform>
+        </translation>
     </message>
     <message>
         <source>trained to %1</source>
@@ -388,7 +396,9 @@
     </message>
     <message numerus="yes">
         <source>%n layer(s) on the card</source>
-        <translation><numerusform>显卡上 %n 层</numerusform></translation>
+        <translation>
+            <numerusform>显卡上 %n 层</numerusform>
+        </translation>
     </message>
     <message>
         <source>default</source>
@@ -540,10 +550,6 @@
         <translation>屋顶线</translation>
     </message>
     <message>
-        <source>G operations/s against operations a byte</source>
-        <translation>G 次运算/秒，相对每字节运算数</translation>
-    </message>
-    <message>
         <source>uncertain</source>
         <translation>不确定</translation>
     </message>
@@ -554,10 +560,6 @@
     <message>
         <source>memory, GiB</source>
         <translation>内存，GiB</translation>
-    </message>
-    <message>
-        <source>%1 %2</source>
-        <translation>%1 %2</translation>
     </message>
     <message>
         <source>budget %1</source>
@@ -648,14 +650,6 @@
         <translation>可达</translation>
     </message>
     <message>
-        <source>prefill %1</source>
-        <translation>预填充 %1</translation>
-    </message>
-    <message>
-        <source>decode %1</source>
-        <translation>解码 %1</translation>
-    </message>
-    <message>
         <source>decode</source>
         <translation>解码</translation>
     </message>
@@ -670,6 +664,14 @@
     <message>
         <source>decode is bound by %1</source>
         <translation>解码受限于 %1</translation>
+    </message>
+    <message>
+        <source>G operations/s against operations a byte; dot area = share of time</source>
+        <translation>G 次运算/秒，相对每字节运算数；点面积为用时占比</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1，共 %2</translation>
     </message>
 </context>
 <context>
@@ -695,7 +697,9 @@
     </message>
     <message numerus="yes">
         <source>%n warning(s)</source>
-        <translation><numerusform>%n 条警告</numerusform></translation>
+        <translation>
+            <numerusform>%n 条警告</numerusform>
+        </translation>
     </message>
     <message>
         <source>planned in %1 ms</source>
@@ -811,12 +815,6 @@
         <source>any</source>
         <translation type="unfinished" />
     </message>
-    <message numerus="yes">
-        <source>%n model(s)</source>
-        <translation type="unfinished">
-            <numerusform />
-        </translation>
-    </message>
     <message>
         <source>searched in %1 ms</source>
         <translation type="unfinished" />
@@ -855,6 +853,10 @@
     </message>
     <message>
         <source>No change of its options or of the limits admits it.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 models</source>
         <translation type="unfinished" />
     </message>
 </context>
@@ -1119,6 +1121,28 @@ Click to see where it comes from</source>
     </message>
 </context>
 <context>
+    <name>memwall::gui::MetricsModel</name>
+    <message>
+        <source>Metric</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>数值</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::PairedBars</name>
+    <message>
+        <source>Predicted and achieved</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 %2: predicted %3, achieved %4, %5</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+<context>
     <name>memwall::gui::PinnedModel</name>
     <message>
         <source>unknown</source>
@@ -1185,6 +1209,33 @@ Click to see where it comes from</source>
     <message>
         <source>series</source>
         <translation>曲线</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::ProbesModel</name>
+    <message>
+        <source>95 % interval %1 to %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 (%2 disturbed)</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Probe</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Threads</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Median</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Samples</source>
+        <translation type="unfinished" />
     </message>
 </context>
 <context>
@@ -1312,6 +1363,293 @@ Click to see where it comes from</source>
     <message>
         <source>tokens</source>
         <translation>词元</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::SimulatePage</name>
+    <message>
+        <source>Memory over time</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>GiB</source>
+        <translation>GiB</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Time to first token</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>requests</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Battery</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Metrics</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>point at one for its definition</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Press Run.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Stopped: the numbers are those of the time simulated until then.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>simulated in %1 ms</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>S&amp;cenario</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Open a scenario &amp;file…</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Deployed as in the scenario</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>the scenario's</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Random &amp;seed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Replications</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>several give intervals; they run on all cores</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>R&amp;un</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Simulation</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Events</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Events</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Untick to simulate what the window shows instead.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Open a scenario</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Scenarios (*.yaml *.yml)</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>simulating…</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>system</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>other apps</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>weights</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation>KV 缓存</translation>
+    </message>
+    <message>
+        <source>compute</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>time</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>memory, GiB</source>
+        <translation>内存，GiB</translation>
+    </message>
+    <message>
+        <source>RAM %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>peak %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>peak %1 by %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>GiB · %1 on %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>This scenario does not simulate heat.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>This device runs from the wall.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>temperature, °C</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>battery, %</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 °C: slower from here</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>No request had a first token.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>seconds to the first token</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>asked %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 requests</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>half within %1, 95 % within %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>loaded in %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>model left memory</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>heat: down to %1 % speed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>battery empty, off for %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1: model %2, other apps %3, %4 running</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>First token, p95</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 asked · p50 %2</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>p50 %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 refused · %2 unfinished</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Peak memory</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>at %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Hottest</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>slower for %1</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>never slowed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Loads</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 in total</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Energy</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>battery at the end %1 %</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>from the wall</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Busy</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>of the time</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Simulate</source>
+        <translation type="unfinished" />
     </message>
 </context>
 <context>
@@ -1632,10 +1970,6 @@ Click to see where it comes from</source>
         <translation type="unfinished" />
     </message>
     <message>
-        <source>Nearest on the front to the wanted balance</source>
-        <translation type="unfinished" />
-    </message>
-    <message>
         <source>speed unknown</source>
         <translation type="unfinished" />
     </message>
@@ -1689,6 +2023,274 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>Triangle</source>
+        <translation type="unfinished" />
+    </message>
+</context>
+<context>
+    <name>memwall::gui::VerificationModel</name>
+    <message>
+        <source>host</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>holds</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>missed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>inconclusive</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>What</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>Predicted</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Achieved</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>95 % interval</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Ratio</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+</context>
+<context>
+    <name>memwall::gui::VerifyPage</name>
+    <message>
+        <source>three contexts, three KV types</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>one context, three KV types</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>one context, f16</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Predicted and achieved</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>outline = predicted, solid = achieved; whiskers = intervals; each row has its own scale</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>What this machine does</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>The row in words</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Verify runs the project's own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
+
+Calibrate first, then verify. Close other programs: a disturbed machine proves nothing.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Saved to %1.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 · %2 %</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>1. Calibrate</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Measures bandwidth, peak rates, barriers and storage. Plans for this machine then use what was measured.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source> s</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Time to take</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Cali&amp;brate</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Use as the &amp;device</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>2. Verify</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>three small models</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Models</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Extent</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Samples of every item</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Verify</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Measurement</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>No folder to save a profile in.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>A profile of this machine is in %1.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Will be saved as %1.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Not calibrated yet: plans for this machine rest on what its class usually does.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 · %2 · threads: %3 · pages: %4</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Choose a row; Enter opens its line in the ledger.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Predicted %1, and said %2 to %3.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Predicted exactly %1.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Nothing was predicted: this is an input of the predictions.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Achieved %1; the median lies between %2 and %3 (samples: %4).</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Achieved %1.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Disturbed samples: %1.</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>not verified</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>press Verify</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Predictions hold</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 missed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Inconclusive</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>the machine was not quiet</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 of %2 hold</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Hold</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>of %1 predictions</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Missed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>outside their own interval</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>%1 of %2 samples disturbed</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Read bandwidth</source>
+        <translation type="unfinished" />
+    </message>
+    <message>
+        <source>Verify</source>
         <translation type="unfinished" />
     </message>
 </context>
