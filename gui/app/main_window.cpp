@@ -113,6 +113,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
         show_page("explain");
         page("explain")->select_item(item);
     });
+    connect(&files_, &Worker::failed, &session_, &Session::failed);
     connect(errors_, &ErrorBar::choose_another, this, &MainWindow::choose_file);
     connect(&session_, &Session::changed, this, &MainWindow::refresh);
     connect(&session_, &Session::failed, this, [this](const QString& message) { errors_->show_message(message, true); });
@@ -217,7 +218,7 @@ void MainWindow::demonstrate() {
 }
 
 bool MainWindow::ready() const {
-    return controls_->settled() && static_cast<const Page*>(pages_->currentWidget())->ready();
+    return !files_.busy() && controls_->settled() && static_cast<const Page*>(pages_->currentWidget())->ready();
 }
 
 void MainWindow::show_page(const QString& name) {
@@ -285,7 +286,9 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::open_path(const QString& path) {
-    session_.open(path);  // says itself what went wrong
+    // Read off the interface thread: a file may be large, or far away.
+    files_.submit([path, now = session_.deployment()](const JobControl&) { return Session::read(path, now); },
+                  [this](const Session::OpenedFile& file) { session_.show_file(file); });
 }
 
 void MainWindow::choose_file() {

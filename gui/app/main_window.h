@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gui/app/page.h"
+#include "gui/model/worker.h"
 
 class QAction;
 class QMenu;
@@ -73,6 +74,7 @@ class MainWindow : public QMainWindow {
     QStackedWidget* pages_;
     Footer* footer_;
     FindBox* find_;
+    Worker files_;
     QMenu *open_menu_, *export_menu_, *more_menu_;
     QAction *undo_, *redo_, *open_, *save_, *export_, *find_action_, *copy_;
     std::vector<std::pair<QString, Page*>> named_;

@@ -58,15 +58,19 @@ QString Session::option(const QString& name) const {
 void Session::go_to(const plan::Deployment& deployment, const QString& step) {
     QElapsedTimer timer;
     timer.start();
-    auto planned = std::make_shared<const devices::Planned>(planner_.plan(deployment));
+    auto planned = std::make_shared<const devices::Planned>(planner_->plan(deployment));
     milliseconds_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    note_undo(step);
+    show({deployment, std::move(planned)});
+}
+
+void Session::note_undo(const QString& step) {
     if (planned_ && (step.isEmpty() || step != last_step_)) {
         if (undo_.size() == kUndoSteps) undo_.erase(undo_.begin());
         undo_.push_back({deployment_, planned_});
     }
     redo_.clear();
     last_step_ = step;
-    show({deployment, std::move(planned)});
 }
 
 void Session::show(State state) {
@@ -112,26 +116,42 @@ bool Session::apply(const plan::Suggestion& s) {
     }
 }
 
+Session::OpenedFile Session::read(const QString& path, const plan::Deployment& now) {
+    OpenedFile file;
+    file.path = QFileInfo(path).absoluteFilePath();
+    file.deployment = now;
+    const QString schema = yaml_schema(path);
+    if (schema.startsWith("memwall/deployment/")) {
+        file.deployment = plan::read_deployment(file_text(path), path.toStdString());
+    } else if (schema.startsWith("memwall/device/")) {
+        file.deployment.device = file.path.toStdString();
+    } else {
+        file.deployment.model = file.path.toStdString();
+        file.deployment.quant.clear();  // as the file stores it
+        file.deployment.draft.clear();  // of another tokenizer, most likely
+    }
+    QElapsedTimer timer;
+    timer.start();
+    file.planner = std::make_shared<devices::Replanner>();
+    file.planned = std::make_shared<const devices::Planned>(file.planner->plan(file.deployment));
+    file.milliseconds = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    return file;
+}
+
+void Session::show_file(const OpenedFile& file) {
+    planner_ = file.planner;
+    milliseconds_ = file.milliseconds;
+    note_undo({});
+    recent_.removeAll(file.path);
+    recent_.prepend(file.path);
+    while (recent_.size() > kRecentFiles) recent_.removeLast();
+    show({file.deployment, file.planned});
+    Q_EMIT recent_files_changed();
+}
+
 bool Session::open(const QString& path) {
     try {
-        const QString absolute = QFileInfo(path).absoluteFilePath();
-        const QString schema = yaml_schema(path);
-        plan::Deployment wanted = deployment_;
-        if (schema.startsWith("memwall/deployment/")) {
-            wanted = plan::read_deployment(file_text(path), path.toStdString());
-        } else if (schema.startsWith("memwall/device/")) {
-            wanted.device = absolute.toStdString();
-        } else {
-            wanted.model = absolute.toStdString();
-            wanted.quant.clear();  // as the file stores it
-            wanted.draft.clear();  // of another tokenizer, most likely
-        }
-        planner_.forget();  // a file may have changed since it was read
-        go_to(wanted, {});
-        recent_.removeAll(absolute);
-        recent_.prepend(absolute);
-        while (recent_.size() > kRecentFiles) recent_.removeLast();
-        Q_EMIT recent_files_changed();
+        show_file(read(path, deployment_));
         return true;
     } catch (const std::exception& e) {
         Q_EMIT failed(text_of(e.what()));
@@ -152,9 +172,9 @@ bool Session::save(const QString& path) {
 
 void Session::reload() {
     if (!planned_) return;
-    planner_.forget();
+    planner_->forget();
     try {
-        show({deployment_, std::make_shared<const devices::Planned>(planner_.plan(deployment_))});
+        show({deployment_, std::make_shared<const devices::Planned>(planner_->plan(deployment_))});
     } catch (const std::exception& e) {
         Q_EMIT failed(text_of(e.what()));
     }

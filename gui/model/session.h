@@ -47,6 +47,16 @@ class Session : public QObject {
     /// A model (GGUF, config.json or its folder, safetensors, model YAML), a deployment or a device profile.
     /// False + failed() with the reader's own line.
     bool open(const QString& path);
+    /// The same in two halves: reading, in any thread (throws Error), and showing what was read.
+    struct OpenedFile {
+        QString path;
+        plan::Deployment deployment;
+        std::shared_ptr<devices::Replanner> planner;  ///< knows the file already
+        std::shared_ptr<const devices::Planned> planned;
+        double milliseconds = 0;
+    };
+    static OpenedFile read(const QString& path, const plan::Deployment& now);
+    void show_file(const OpenedFile& file);
     bool save(const QString& path);
     /// Plans again from files: a calibration or profile has changed. No undo step.
     void reload();
@@ -71,11 +81,13 @@ class Session : public QObject {
         plan::Deployment deployment;
         std::shared_ptr<const devices::Planned> planned;
     };
-    /// Plans it; throws Error. `step` names the change for joining undo steps.
+    /// `step` names the change for joining undo steps; empty = a step of its own.
+    void note_undo(const QString& step);
+    /// Plans it; throws Error.
     void go_to(const plan::Deployment& deployment, const QString& step);
     void show(State state);
 
-    devices::Replanner planner_;
+    std::shared_ptr<devices::Replanner> planner_ = std::make_shared<devices::Replanner>();
     plan::Deployment deployment_;
     std::shared_ptr<const devices::Planned> planned_;
     mutable std::unique_ptr<LedgerItem> ledger_;

@@ -185,6 +185,7 @@ class WindowTest : public QObject {
         const QString path = tests::temporary_folder() + "/small.gguf";
         test::small_llama().write(path.toStdString());
         window_->open_path(path);
+        QTRY_COMPARE(session_->option("model"), path);
         QVERIFY(!window_->errors().isVisible());
         QVERIFY(session_->planned().prepared.model.tensors_from_file);
         QVERIFY(window_->footer().command().contains(path));
@@ -203,7 +204,7 @@ class WindowTest : public QObject {
         QVERIFY(enter.isAccepted());
         QDropEvent drop({100, 100}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(window_.get(), &drop);
-        QCOMPARE(session_->option("model"), path);
+        QTRY_COMPARE(session_->option("model"), path);
     }
 
     void a_bad_file_shows_the_readers_line_and_keeps_the_state() {
@@ -216,7 +217,7 @@ class WindowTest : public QObject {
         const QString command = window_->footer().command();
         const auto plan = session_->shared_plan();
         window_->open_path(path);
-        QVERIFY(window_->errors().isVisible());
+        QTRY_VERIFY(window_->errors().isVisible());
         QVERIFY2(window_->errors().message().contains("cut.gguf"), qPrintable(window_->errors().message()));
         // The very line of the command.
         QCOMPARE(window_->footer().command(), command);
