@@ -207,7 +207,7 @@
     <name>memwall::gui::BalanceTriangle</name>
     <message>
         <source>wanted %1/%2/%3</source>
-        <translation type="unfinished"></translation>
+        <translation>期望 %1/%2/%3</translation>
     </message>
 </context>
 <context>
@@ -729,7 +729,7 @@
     <name>memwall::gui::LimitsPanel</name>
     <message>
         <source>Why not?</source>
-        <translation type="unfinished"></translation>
+        <translation>为什么不行？</translation>
     </message>
     <message>
         <source>clear</source>
@@ -1124,7 +1124,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::MetricsModel</name>
     <message>
         <source>Metric</source>
-        <translation type="unfinished"></translation>
+        <translation>指标</translation>
     </message>
     <message>
         <source>Value</source>
@@ -1150,7 +1150,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source> +draft</source>
-        <translation type="unfinished"></translation>
+        <translation> +草稿</translation>
     </message>
     <message>
         <source>Model</source>
@@ -1174,7 +1174,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>First token</source>
-        <translation type="unfinished"></translation>
+        <translation>首词元</translation>
     </message>
     <message>
         <source>Job</source>
@@ -1189,7 +1189,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::PinnedTable</name>
     <message>
         <source>Pinned configurations</source>
-        <translation type="unfinished"></translation>
+        <translation>固定的配置</translation>
     </message>
 </context>
 <context>
@@ -1215,7 +1215,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::ProbesModel</name>
     <message>
         <source>95 % interval %1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>95 % 区间 %1 至 %2</translation>
     </message>
     <message>
         <source>%1 (%2 disturbed)</source>
@@ -1369,7 +1369,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::SimulatePage</name>
     <message>
         <source>Memory over time</source>
-        <translation type="unfinished"></translation>
+        <translation>内存随时间变化</translation>
     </message>
     <message>
         <source>GiB</source>
@@ -1700,7 +1700,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source> +draft</source>
-        <translation type="unfinished"></translation>
+        <translation> +草稿</translation>
     </message>
     <message>
         <source>latency and memory agree here</source>
@@ -1799,7 +1799,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>against job time</source>
-        <translation type="unfinished"></translation>
+        <translation>对任务时间</translation>
     </message>
     <message>
         <source>Under the pointer</source>
@@ -1831,7 +1831,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>job time, s</source>
-        <translation type="unfinished"></translation>
+        <translation>任务时间，秒</translation>
     </message>
     <message>
         <source>tokens kept, %</source>
@@ -1843,7 +1843,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>%1 + %2 tokens, against GiB</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 + %2 词元，对 GiB</translation>
     </message>
     <message>
         <source>excluded</source>
@@ -1871,7 +1871,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>small footprint</source>
-        <translation type="unfinished"></translation>
+        <translation>占用小</translation>
     </message>
     <message>
         <source>best score</source>
@@ -1939,7 +1939,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>quantized: lower, by how much is not measured</source>
-        <translation type="unfinished"></translation>
+        <translation>量化后更低，幅度未测</translation>
     </message>
     <message>
         <source>quantized: up to %1 points lower</source>
@@ -1983,7 +1983,7 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>nothing is admitted</source>
-        <translation type="unfinished"></translation>
+        <translation>没有符合的</translation>
     </message>
     <message>
         <source>Candidates</source>
