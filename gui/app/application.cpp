@@ -34,7 +34,8 @@ void set_language(const QString& name) {
     static QTranslator own, qt;
     QCoreApplication::removeTranslator(&own);
     QCoreApplication::removeTranslator(&qt);
-    const QLocale locale = name.isEmpty() ? QLocale::system() : QLocale(name);
+    QLocale locale = name.isEmpty() ? QLocale::system() : QLocale(name);
+    if (locale.language() == QLocale::C) locale = QLocale(QLocale::English);
     QLocale::setDefault(locale);
     if (own.load(locale, QStringLiteral("memwall"), QStringLiteral("_"), QStringLiteral(":/i18n")))
         QCoreApplication::installTranslator(&own);

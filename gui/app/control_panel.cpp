@@ -332,7 +332,15 @@ QLineEdit* ControlPanel::edit(const QString& option) const {
 
 void ControlPanel::set(const QString& option, const QString& text, bool continues) {
     show_error(option, {});
-    session_.set_option(option, text, continues);
+    QString typed = text;
+    if (const plan::Option* o = plan::find_option(option.toStdString()); o && o->repeatable) {
+        QStringList values;
+        for (const QString& value : typed.split(';', Qt::SkipEmptyParts)) values << value.trimmed();
+        typed = values.join('\n');
+    } else if (option == "context") {
+        typed.remove(QChar(0x202F)).remove(' ');  // as it is shown
+    }
+    session_.set_option(option, typed, continues);
 }
 
 void ControlPanel::show_error(const QString& option, const QString& message) {
@@ -467,7 +475,7 @@ void ControlPanel::refresh() {
         for (const auto& [option, field] : control.fields)
             if (auto* edit = qobject_cast<QLineEdit*>(field)) {
                 if (edit->hasFocus() && edit->isModified()) continue;
-                QString text = session_.option(option);
+                QString text = session_.option(option).replace('\n', QStringLiteral("; "));  // repeatable ones
                 if (option == "context") text = shown_count(p.knobs.context);
                 if (option == "sequences") text = QString::number(p.knobs.sequences);
                 if (option == "prompt") text = QString::number(p.knobs.prompt);

@@ -30,6 +30,7 @@ class ExplainPage : public Page {
 
     LedgerModel& ledger() { return *model_; }
     LedgerFilter& filter() { return *filter_; }
+    QString selected_path() const;  ///< "memory/kv_cache"; empty = none
     QTreeView* tree() const { return tree_; }
     QLineEdit* filter_field() const { return field_; }
 
@@ -38,7 +39,6 @@ class ExplainPage : public Page {
 
   private:
     void show_item(const QModelIndex& source);
-    QString selected_path() const;
 
     LedgerModel* model_;
     LedgerFilter* filter_;

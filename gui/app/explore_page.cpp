@@ -162,7 +162,7 @@ void ExplorePage::draw_memory(const devices::Planned& p, const Curves& c) {
     double top = highest;
     // The budget belongs in the picture unless the plan is far below it.
     if (limited && gib(pool.budget) < 4 * highest) top = std::max(top, gib(pool.budget) * 1.06);
-    if (pool.capacity.value > 0 && gib(pool.capacity) < 1.4 * top) top = std::max(top, gib(pool.capacity) * 1.04);
+    if (pool.capacity.value > 0 && gib(pool.capacity) < 1.4 * top) top = std::max(top, gib(pool.capacity) * 1.08);
     memory_->set_axes({tr("context, tokens"), 0, end, Scale::linear, Ticks::binary, token_text},
                       {tr("memory, GiB"), 0, top * 1.03, Scale::linear, Ticks::decimal});
     memory_->draw(stack);
@@ -171,16 +171,17 @@ void ExplorePage::draw_memory(const devices::Planned& p, const Curves& c) {
     else
         memory_->remove("uncertain");
     std::vector<Limit> limits;
-    if (pool.capacity.value > 0 && gib(pool.capacity) <= top * 1.03)
+    const QString budget_words = tr("budget %1").arg(shown(bytes_text(pool.budget)));
+    const QString capacity_words = text_of(pool.name).toUpper() + ' ' + shown(bytes_text(pool.capacity));
+    const bool both = pool.capacity.value > 0 && gib(pool.capacity) <= top * 1.03;
+    // Two lines close together share one label above the upper one.
+    const bool close = both && limited && pool.capacity >= pool.budget && gib(pool.capacity) - gib(pool.budget) < top * 0.08;
+    if (both)
         limits.push_back({"capacity", Qt::Horizontal, gib(pool.capacity),
-                          tr("%1 %2").arg(text_of(pool.name).toUpper(), shown(bytes_text(pool.capacity))), t.second, 1,
+                          close ? tr("%1 of %2").arg(budget_words, capacity_words) : capacity_words, close ? t.text : t.second, 1,
                           Stroke::dashed});
-    if (limited && gib(pool.budget) <= top * 1.03) {
-        Limit budget{"budget", Qt::Horizontal, gib(pool.budget), tr("budget %1").arg(shown(bytes_text(pool.budget))),
-                     t.text, 2.5, Stroke::solid};
-        budget.label_below = !limits.empty() && gib(pool.capacity) - gib(pool.budget) < top * 0.09;
-        limits.push_back(budget);
-    }
+    if (limited && gib(pool.budget) <= top * 1.03)
+        limits.push_back({"budget", Qt::Horizontal, gib(pool.budget), close ? QString() : budget_words, t.text, 2.5, Stroke::solid});
     memory_->set_limits(limits);
     const double most = static_cast<double>(p.advice.max_context_tokens);
     std::vector<Region> regions;
@@ -429,8 +430,10 @@ bool ExplorePage::export_as(const QString& path, QString* why) {
 }
 
 void ExplorePage::select_item(const QString& item) {
-    Q_UNUSED(item)
-    bar_->setFocus();
+    if (item.contains(QStringLiteral("decode")) || item.startsWith(QStringLiteral("speed")))
+        decode_->canvas()->setFocus();
+    else
+        bar_->select(item);
 }
 
 Page* make_explore_page(Session& session) {

@@ -27,6 +27,7 @@
 #include "devices/catalog.h"
 #include "gui/app/control_panel.h"
 #include "gui/app/error_bar.h"
+#include "gui/app/explain_page.h"
 #include "gui/app/find_box.h"
 #include "gui/app/footer.h"
 #include "gui/app/header.h"
@@ -97,7 +98,11 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
             show_page("explain");
             page("explain")->select_item(item);
         });
-        connect(named.page, &Page::show_page, this, &MainWindow::show_page);
+        connect(named.page, &Page::show_page, this, [this, from = named.page](const QString& name) {
+            const auto* explain = qobject_cast<ExplainPage*>(from);
+            show_page(name);
+            if (explain && page(name)) page(name)->select_item(explain->selected_path());
+        });
         connect(named.page, &Page::results_changed, this, &MainWindow::refresh_frame);
         connect(named.page, &Page::message, this, [this](const QString& text) { errors_->show_message(text, false); });
     }

@@ -126,6 +126,24 @@ void MemoryBar::set_plan(const plan::Plan& plan) {
     update();
 }
 
+void MemoryBar::select(const QString& path) {
+    if (bars_.empty()) return;
+    const QString item = path.startsWith(QStringLiteral("memory/")) ? path.section('/', 1, 1) : path;
+    int at = 0;
+    for (std::size_t part = 0; part < plan::kParts; ++part) {
+        if (bars_.front().parts[part] <= 0) continue;
+        for (std::size_t n = 0; n < plan::kItems; ++n)
+            if (plan::part_of(static_cast<plan::Item>(n)) == static_cast<plan::Part>(part) &&
+                text_of(plan::item_name(static_cast<plan::Item>(n))) == item) {
+                chosen_ = at;
+                setFocus(Qt::OtherFocusReason);
+                update();
+                return;
+            }
+        ++at;
+    }
+}
+
 void MemoryBar::draw_bar(QPainter& p, std::size_t i, const QRectF& row) {
     Bar& b = bars_[i];
     const Theme& t = theme();

@@ -23,6 +23,8 @@ class MemoryBar : public QWidget {
   public:
     explicit MemoryBar(QWidget* parent = nullptr);
     void set_plan(const plan::Plan& plan);
+    /// Marks the segment that an item of the ledger ("memory/kv_cache/...") belongs to.
+    void select(const QString& ledger_path);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
     QStringList clipped_texts() const { return clipped_; }

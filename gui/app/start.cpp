@@ -22,6 +22,7 @@ plan::Deployment start_deployment() {
     }
     try {
         plan::Demands demands;
+        demands.limits.min_decode = 3;  // tokens/s: about as fast as people read
         const auto ranked = devices::fit_catalogue(d, demands, "", quality::Lane{}, devices::Rank::score, {});
         if (!ranked.empty() && ranked.front().admitted) return ranked.front().deployment;
     } catch (const std::exception&) {

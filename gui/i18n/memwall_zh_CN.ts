@@ -73,7 +73,7 @@
     </message>
     <message>
         <source>%1 sequences: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 个序列：%2</translation>
     </message>
 </context>
 <context>
@@ -562,10 +562,6 @@
         <translation>内存，GiB</translation>
     </message>
     <message>
-        <source>%1 %2</source>
-        <translation>%1 %2</translation>
-    </message>
-    <message>
         <source>budget %1</source>
         <translation>预算 %1</translation>
     </message>
@@ -671,7 +667,11 @@
     </message>
     <message>
         <source>G operations/s against operations a byte; dot area = share of time</source>
-        <translation type="unfinished"></translation>
+        <translation>G 次运算/秒，相对每字节运算数；点面积为用时占比</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1，共 %2</translation>
     </message>
 </context>
 <context>

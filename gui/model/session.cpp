@@ -150,6 +150,16 @@ bool Session::save(const QString& path) {
     return true;
 }
 
+void Session::reload() {
+    if (!planned_) return;
+    planner_.forget();
+    try {
+        show({deployment_, std::make_shared<const devices::Planned>(planner_.plan(deployment_))});
+    } catch (const std::exception& e) {
+        Q_EMIT failed(text_of(e.what()));
+    }
+}
+
 void Session::undo() {
     if (undo_.empty()) return;
     redo_.push_back({deployment_, planned_});

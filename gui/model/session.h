@@ -48,6 +48,8 @@ class Session : public QObject {
     /// False + failed() with the reader's own line.
     bool open(const QString& path);
     bool save(const QString& path);
+    /// Plans again from files: a calibration or profile has changed. No undo step.
+    void reload();
 
     bool can_undo() const { return !undo_.empty(); }
     bool can_redo() const { return !redo_.empty(); }
