@@ -207,7 +207,7 @@
     <name>memwall::gui::BalanceTriangle</name>
     <message>
         <source>wanted %1/%2/%3</source>
-        <translation type="unfinished" />
+        <translation>期望 %1/%2/%3</translation>
     </message>
 </context>
 <context>
@@ -729,135 +729,135 @@
     <name>memwall::gui::LimitsPanel</name>
     <message>
         <source>Why not?</source>
-        <translation type="unfinished" />
+        <translation>为什么不行？</translation>
     </message>
     <message>
         <source>clear</source>
-        <translation type="unfinished" />
+        <translation>清除</translation>
     </message>
     <message>
         <source>Show this change</source>
-        <translation type="unfinished" />
+        <translation>查看这一改动</translation>
     </message>
     <message>
         <source>Move the limits</source>
-        <translation type="unfinished" />
+        <translation>放宽限制</translation>
     </message>
     <message>
         <source>Unpin all</source>
-        <translation type="unfinished" />
+        <translation>取消全部固定</translation>
     </message>
     <message>
         <source>Limits</source>
-        <translation type="unfinished" />
+        <translation>限制</translation>
     </message>
     <message>
         <source>drag here or in a chart</source>
-        <translation type="unfinished" />
+        <translation>在此处或图中拖动</translation>
     </message>
     <message>
         <source>&amp;Memory at most</source>
-        <translation type="unfinished" />
+        <translation>内存上限(&amp;M)</translation>
     </message>
     <message>
         <source>&amp;Job at most</source>
-        <translation type="unfinished" />
+        <translation>任务时间上限(&amp;J)</translation>
     </message>
     <message>
         <source>&amp;Decode at least</source>
-        <translation type="unfinished" />
+        <translation>解码下限(&amp;D)</translation>
     </message>
     <message>
         <source>Tokens &amp;kept at least</source>
-        <translation type="unfinished" />
+        <translation>保留词元下限(&amp;K)</translation>
     </message>
     <message>
         <source>&amp;Score at least</source>
-        <translation type="unfinished" />
+        <translation>得分下限(&amp;S)</translation>
     </message>
     <message>
         <source>Conte&amp;xt at least</source>
-        <translation type="unfinished" />
+        <translation>上下文下限(&amp;X)</translation>
     </message>
     <message>
         <source>&amp;Candidates</source>
-        <translation type="unfinished" />
+        <translation>候选(&amp;C)</translation>
     </message>
     <message>
         <source>Configurations of this model</source>
-        <translation type="unfinished" />
+        <translation>此模型的各种配置</translation>
     </message>
     <message>
         <source>All models that fit</source>
-        <translation type="unfinished" />
+        <translation>所有放得下的模型</translation>
     </message>
     <message>
         <source>What is compared</source>
-        <translation type="unfinished" />
+        <translation>比较对象</translation>
     </message>
     <message>
         <source>Benchmark that quality is read from</source>
-        <translation type="unfinished" />
+        <translation>作为质量依据的基准</translation>
     </message>
     <message>
         <source>Search</source>
-        <translation type="unfinished" />
+        <translation>搜索</translation>
     </message>
     <message>
         <source>Quality is the published score of the unquantized model; quantization can only take off it. Models without one are rings below.</source>
-        <translation type="unfinished" />
+        <translation>质量取未量化模型的公开得分，量化只会使其降低。没有得分的模型以圆环列在底部。</translation>
     </message>
     <message>
         <source>Quality is the share of tokens that stay what the unquantized model says.</source>
-        <translation type="unfinished" />
+        <translation>质量指与未量化模型一致的词元所占比例。</translation>
     </message>
     <message>
         <source>any</source>
-        <translation type="unfinished" />
+        <translation>不限</translation>
     </message>
     <message>
         <source>searched in %1 ms</source>
-        <translation type="unfinished" />
+        <translation>搜索用时 %1 ms</translation>
     </message>
     <message>
         <source>decided in %1 ms</source>
-        <translation type="unfinished" />
+        <translation>决策用时 %1 ms</translation>
     </message>
     <message>
         <source>Point at an excluded candidate (a ring) and press W.</source>
-        <translation type="unfinished" />
+        <translation>指向一个被排除的候选（圆环），按 W。</translation>
     </message>
     <message>
         <source>Admitted</source>
-        <translation type="unfinished" />
+        <translation>符合</translation>
     </message>
     <message>
         <source>%1 is on the front: nothing beats it.</source>
-        <translation type="unfinished" />
+        <translation>%1 位于前沿：没有更好的。</translation>
     </message>
     <message>
         <source>%1 is admitted; others beat it in every goal.</source>
-        <translation type="unfinished" />
+        <translation>%1 符合限制，但有其他配置在各项上都更好。</translation>
     </message>
     <message>
         <source>Why not %1?</source>
-        <translation type="unfinished" />
+        <translation>为什么不选 %1？</translation>
     </message>
     <message>
         <source>Smallest change that is admitted: %1</source>
-        <translation type="unfinished" />
+        <translation>可行的最小改动：%1</translation>
     </message>
     <message>
         <source>Or as it is, with %1</source>
-        <translation type="unfinished" />
+        <translation>或保持不变，但改为：%1</translation>
     </message>
     <message>
         <source>No change of its options or of the limits admits it.</source>
-        <translation type="unfinished" />
+        <translation>无论改动选项还是限制都无法使其可行。</translation>
     </message>
     <message>
         <source>%1 models</source>
-        <translation type="unfinished" />
+        <translation>%1 个模型</translation>
     </message>
 </context>
 <context>
@@ -1124,7 +1124,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::MetricsModel</name>
     <message>
         <source>Metric</source>
-        <translation type="unfinished" />
+        <translation>指标</translation>
     </message>
     <message>
         <source>Value</source>
@@ -1135,11 +1135,11 @@ Click to see where it comes from</source>
     <name>memwall::gui::PairedBars</name>
     <message>
         <source>Predicted and achieved</source>
-        <translation type="unfinished" />
+        <translation>预测与实测</translation>
     </message>
     <message>
         <source>%1 %2: predicted %3, achieved %4, %5</source>
-        <translation type="unfinished" />
+        <translation>%1 %2：预测 %3，实测 %4，%5</translation>
     </message>
 </context>
 <context>
@@ -1150,15 +1150,15 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source> +draft</source>
-        <translation type="unfinished" />
+        <translation> +草稿</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished" />
+        <translation>模型</translation>
     </message>
     <message>
         <source>Recipe</source>
-        <translation type="unfinished" />
+        <translation>量化方案</translation>
     </message>
     <message>
         <source>Context</source>
@@ -1174,11 +1174,11 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>First token</source>
-        <translation type="unfinished" />
+        <translation>首词元</translation>
     </message>
     <message>
         <source>Job</source>
-        <translation type="unfinished" />
+        <translation>任务时间</translation>
     </message>
     <message>
         <source>Quality</source>
@@ -1189,7 +1189,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::PinnedTable</name>
     <message>
         <source>Pinned configurations</source>
-        <translation type="unfinished" />
+        <translation>固定的配置</translation>
     </message>
 </context>
 <context>
@@ -1215,27 +1215,27 @@ Click to see where it comes from</source>
     <name>memwall::gui::ProbesModel</name>
     <message>
         <source>95 % interval %1 to %2</source>
-        <translation type="unfinished" />
+        <translation>95 % 区间 %1 至 %2</translation>
     </message>
     <message>
         <source>%1 (%2 disturbed)</source>
-        <translation type="unfinished" />
+        <translation>%1（%2 受干扰）</translation>
     </message>
     <message>
         <source>Probe</source>
-        <translation type="unfinished" />
+        <translation>探测</translation>
     </message>
     <message>
         <source>Threads</source>
-        <translation type="unfinished" />
+        <translation>线程</translation>
     </message>
     <message>
         <source>Median</source>
-        <translation type="unfinished" />
+        <translation>中位数</translation>
     </message>
     <message>
         <source>Samples</source>
-        <translation type="unfinished" />
+        <translation>样本</translation>
     </message>
 </context>
 <context>
@@ -1369,7 +1369,7 @@ Click to see where it comes from</source>
     <name>memwall::gui::SimulatePage</name>
     <message>
         <source>Memory over time</source>
-        <translation type="unfinished" />
+        <translation>内存随时间变化</translation>
     </message>
     <message>
         <source>GiB</source>
@@ -1377,115 +1377,115 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>Temperature</source>
-        <translation type="unfinished" />
+        <translation>温度</translation>
     </message>
     <message>
         <source>Time to first token</source>
-        <translation type="unfinished" />
+        <translation>首词元时间</translation>
     </message>
     <message>
         <source>requests</source>
-        <translation type="unfinished" />
+        <translation>请求数</translation>
     </message>
     <message>
         <source>Battery</source>
-        <translation type="unfinished" />
+        <translation>电量</translation>
     </message>
     <message>
         <source>Metrics</source>
-        <translation type="unfinished" />
+        <translation>指标</translation>
     </message>
     <message>
         <source>point at one for its definition</source>
-        <translation type="unfinished" />
+        <translation>指向任一项可看其定义</translation>
     </message>
     <message>
         <source>Press Run.</source>
-        <translation type="unfinished" />
+        <translation>请按“运行”。</translation>
     </message>
     <message>
         <source>Stopped: the numbers are those of the time simulated until then.</source>
-        <translation type="unfinished" />
+        <translation>已停止：数字只含此前模拟的时间。</translation>
     </message>
     <message>
         <source>simulated in %1 ms</source>
-        <translation type="unfinished" />
+        <translation>仿真用时 %1 ms</translation>
     </message>
     <message>
         <source>S&amp;cenario</source>
-        <translation type="unfinished" />
+        <translation>场景(&amp;C)</translation>
     </message>
     <message>
         <source>Open a scenario &amp;file…</source>
-        <translation type="unfinished" />
+        <translation>打开场景文件(&amp;F)…</translation>
     </message>
     <message>
         <source>&amp;Deployed as in the scenario</source>
-        <translation type="unfinished" />
+        <translation>按场景自带的部署(&amp;D)</translation>
     </message>
     <message>
-        <source>the scenario's</source>
-        <translation type="unfinished" />
+        <source>the scenario&apos;s</source>
+        <translation>按场景</translation>
     </message>
     <message>
         <source>Random &amp;seed</source>
-        <translation type="unfinished" />
+        <translation>随机种子(&amp;S)</translation>
     </message>
     <message>
         <source>&amp;Replications</source>
-        <translation type="unfinished" />
+        <translation>重复次数(&amp;R)</translation>
     </message>
     <message>
         <source>several give intervals; they run on all cores</source>
-        <translation type="unfinished" />
+        <translation>多次运行可给出区间，并使用所有核心</translation>
     </message>
     <message>
         <source>R&amp;un</source>
-        <translation type="unfinished" />
+        <translation>运行(&amp;U)</translation>
     </message>
     <message>
         <source>Simulation</source>
-        <translation type="unfinished" />
+        <translation>仿真</translation>
     </message>
     <message>
         <source>&amp;Events</source>
-        <translation type="unfinished" />
+        <translation>事件(&amp;E)</translation>
     </message>
     <message>
         <source>Events</source>
-        <translation type="unfinished" />
+        <translation>事件</translation>
     </message>
     <message>
         <source>Untick to simulate what the window shows instead.</source>
-        <translation type="unfinished" />
+        <translation>取消勾选则改用窗口中的部署。</translation>
     </message>
     <message>
         <source>Open a scenario</source>
-        <translation type="unfinished" />
+        <translation>打开场景</translation>
     </message>
     <message>
         <source>Scenarios (*.yaml *.yml)</source>
-        <translation type="unfinished" />
+        <translation>场景 (*.yaml *.yml)</translation>
     </message>
     <message>
         <source>&amp;Stop</source>
-        <translation type="unfinished" />
+        <translation>停止(&amp;S)</translation>
     </message>
     <message>
         <source>simulating…</source>
-        <translation type="unfinished" />
+        <translation>正在仿真…</translation>
     </message>
     <message>
         <source>system</source>
-        <translation type="unfinished" />
+        <translation>系统</translation>
     </message>
     <message>
         <source>other apps</source>
-        <translation type="unfinished" />
+        <translation>其他应用</translation>
     </message>
     <message>
         <source>weights</source>
-        <translation type="unfinished" />
+        <translation>权重</translation>
     </message>
     <message>
         <source>KV cache</source>
@@ -1493,11 +1493,11 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>compute</source>
-        <translation type="unfinished" />
+        <translation>计算缓冲</translation>
     </message>
     <message>
         <source>time</source>
-        <translation type="unfinished" />
+        <translation>时间</translation>
     </message>
     <message>
         <source>memory, GiB</source>
@@ -1505,194 +1505,194 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>RAM %1</source>
-        <translation type="unfinished" />
+        <translation>内存 %1</translation>
     </message>
     <message>
         <source>peak %1</source>
-        <translation type="unfinished" />
+        <translation>峰值 %1</translation>
     </message>
     <message>
         <source>peak %1 by %2</source>
-        <translation type="unfinished" />
+        <translation>峰值 %1，来自 %2</translation>
     </message>
     <message>
         <source>GiB · %1 on %2</source>
-        <translation type="unfinished" />
+        <translation>GiB · %1，%2</translation>
     </message>
     <message>
         <source>This scenario does not simulate heat.</source>
-        <translation type="unfinished" />
+        <translation>此场景不模拟发热。</translation>
     </message>
     <message>
         <source>This device runs from the wall.</source>
-        <translation type="unfinished" />
+        <translation>此设备使用外接电源。</translation>
     </message>
     <message>
         <source>temperature, °C</source>
-        <translation type="unfinished" />
+        <translation>温度，°C</translation>
     </message>
     <message>
         <source>battery, %</source>
-        <translation type="unfinished" />
+        <translation>电量，%</translation>
     </message>
     <message>
         <source>%1 °C: slower from here</source>
-        <translation type="unfinished" />
+        <translation>%1 °C 起降频</translation>
     </message>
     <message>
         <source>No request had a first token.</source>
-        <translation type="unfinished" />
+        <translation>没有请求得到首词元。</translation>
     </message>
     <message>
         <source>seconds to the first token</source>
-        <translation type="unfinished" />
+        <translation>首词元秒数</translation>
     </message>
     <message>
         <source>asked %1</source>
-        <translation type="unfinished" />
+        <translation>要求 %1</translation>
     </message>
     <message>
         <source>%1 requests</source>
-        <translation type="unfinished" />
+        <translation>%1 个请求</translation>
     </message>
     <message>
         <source>half within %1, 95 % within %2</source>
-        <translation type="unfinished" />
+        <translation>半数在 %1 内，95 % 在 %2 内</translation>
     </message>
     <message>
         <source>loaded in %1</source>
-        <translation type="unfinished" />
+        <translation>加载用时 %1</translation>
     </message>
     <message>
         <source>model left memory</source>
-        <translation type="unfinished" />
+        <translation>模型离开内存</translation>
     </message>
     <message>
         <source>heat: down to %1 % speed</source>
-        <translation type="unfinished" />
+        <translation>发热：降至 %1 % 速度</translation>
     </message>
     <message>
         <source>battery empty, off for %1</source>
-        <translation type="unfinished" />
+        <translation>电量耗尽，关机 %1</translation>
     </message>
     <message>
         <source>%1: model %2, other apps %3, %4 running</source>
-        <translation type="unfinished" />
+        <translation>%1：模型 %2，其他应用 %3，运行中 %4</translation>
     </message>
     <message>
         <source>First token, p95</source>
-        <translation type="unfinished" />
+        <translation>首词元 p95</translation>
     </message>
     <message>
         <source>%1 asked · p50 %2</source>
-        <translation type="unfinished" />
+        <translation>要求 %1 · p50 %2</translation>
     </message>
     <message>
         <source>p50 %1</source>
-        <translation type="unfinished" />
+        <translation>p50 %1</translation>
     </message>
     <message>
         <source>Requests</source>
-        <translation type="unfinished" />
+        <translation>请求</translation>
     </message>
     <message>
         <source>%1 refused · %2 unfinished</source>
-        <translation type="unfinished" />
+        <translation>%1 被拒 · %2 未完成</translation>
     </message>
     <message>
         <source>Peak memory</source>
-        <translation type="unfinished" />
+        <translation>内存峰值</translation>
     </message>
     <message>
         <source>at %1</source>
-        <translation type="unfinished" />
+        <translation>%1</translation>
     </message>
     <message>
         <source>Hottest</source>
-        <translation type="unfinished" />
+        <translation>最高温度</translation>
     </message>
     <message>
         <source>slower for %1</source>
-        <translation type="unfinished" />
+        <translation>降频 %1</translation>
     </message>
     <message>
         <source>never slowed</source>
-        <translation type="unfinished" />
+        <translation>未降频</translation>
     </message>
     <message>
         <source>Loads</source>
-        <translation type="unfinished" />
+        <translation>加载</translation>
     </message>
     <message>
         <source>%1 in total</source>
-        <translation type="unfinished" />
+        <translation>共 %1</translation>
     </message>
     <message>
         <source>Energy</source>
-        <translation type="unfinished" />
+        <translation>耗电</translation>
     </message>
     <message>
         <source>battery at the end %1 %</source>
-        <translation type="unfinished" />
+        <translation>结束时电量 %1 %</translation>
     </message>
     <message>
         <source>from the wall</source>
-        <translation type="unfinished" />
+        <translation>外接电源</translation>
     </message>
     <message>
         <source>Busy</source>
-        <translation type="unfinished" />
+        <translation>忙碌</translation>
     </message>
     <message>
         <source>of the time</source>
-        <translation type="unfinished" />
+        <translation>的时间</translation>
     </message>
     <message>
         <source>Simulate</source>
-        <translation type="unfinished" />
+        <translation>仿真</translation>
     </message>
 </context>
 <context>
     <name>memwall::gui::Triangle</name>
     <message>
         <source>memory at most %1</source>
-        <translation type="unfinished" />
+        <translation>内存至多 %1</translation>
     </message>
     <message>
         <source>decode at least %1 tok/s</source>
-        <translation type="unfinished" />
+        <translation>解码至少 %1 tok/s</translation>
     </message>
     <message>
         <source>first token within %1</source>
-        <translation type="unfinished" />
+        <translation>首词元不超过 %1</translation>
     </message>
     <message>
         <source>job within %1</source>
-        <translation type="unfinished" />
+        <translation>任务不超过 %1</translation>
     </message>
     <message>
         <source>load within %1</source>
-        <translation type="unfinished" />
+        <translation>加载不超过 %1</translation>
     </message>
     <message>
         <source>at most %1 J a token</source>
-        <translation type="unfinished" />
+        <translation>每词元至多 %1 J</translation>
     </message>
     <message>
         <source>context at least %1</source>
-        <translation type="unfinished" />
+        <translation>上下文至少 %1</translation>
     </message>
     <message>
         <source>tokens kept at least %1</source>
-        <translation type="unfinished" />
+        <translation>保留词元至少 %1</translation>
     </message>
     <message>
         <source>score at least %1</source>
-        <translation type="unfinished" />
+        <translation>得分至少 %1</translation>
     </message>
     <message>
         <source>unknown quality allowed</source>
-        <translation type="unfinished" />
+        <translation>允许质量未知</translation>
     </message>
     <message>
         <source>as stored</source>
@@ -1700,98 +1700,98 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source> +draft</source>
-        <translation type="unfinished" />
+        <translation> +草稿</translation>
     </message>
     <message>
         <source>latency and memory agree here</source>
-        <translation type="unfinished" />
+        <translation>此处时延与内存一致</translation>
     </message>
     <message>
         <source>latency and quality agree here</source>
-        <translation type="unfinished" />
+        <translation>此处时延与质量一致</translation>
     </message>
     <message>
         <source>memory and quality agree here</source>
-        <translation type="unfinished" />
+        <translation>此处内存与质量一致</translation>
     </message>
     <message>
         <source>the runtime or the device cannot run it</source>
-        <translation type="unfinished" />
+        <translation>运行时或设备无法运行</translation>
     </message>
     <message>
         <source>needs %1, the device gives %2</source>
-        <translation type="unfinished" />
+        <translation>需要 %1，设备只有 %2</translation>
     </message>
     <message>
         <source>needs %1 to %2 of %3: too close to call</source>
-        <translation type="unfinished" />
+        <translation>需要 %1 至 %2，共 %3：难以判定</translation>
     </message>
     <message>
         <source>needs %1, the limit is %2</source>
-        <translation type="unfinished" />
+        <translation>需要 %1，限制为 %2</translation>
     </message>
     <message>
         <source>decodes %1 tok/s, %2 asked</source>
-        <translation type="unfinished" />
+        <translation>解码 %1 tok/s，要求 %2</translation>
     </message>
     <message>
         <source>first token after %1, the limit is %2</source>
-        <translation type="unfinished" />
+        <translation>首词元需 %1，限制为 %2</translation>
     </message>
     <message>
         <source>the job takes %1, the limit is %2</source>
-        <translation type="unfinished" />
+        <translation>任务需 %1，限制为 %2</translation>
     </message>
     <message>
         <source>holds %1 tokens, %2 asked</source>
-        <translation type="unfinished" />
+        <translation>可容 %1 词元，要求 %2</translation>
     </message>
     <message>
         <source>keeps %1 % of tokens, %2 % asked</source>
-        <translation type="unfinished" />
+        <translation>保留 %1 % 的词元，要求 %2 %</translation>
     </message>
     <message>
         <source>quality unknown: %1</source>
-        <translation type="unfinished" />
+        <translation>质量未知：%1</translation>
     </message>
     <message>
         <source>speed unknown</source>
-        <translation type="unfinished" />
+        <translation>速度未知</translation>
     </message>
     <message>
         <source>loads in %1, the limit is %2</source>
-        <translation type="unfinished" />
+        <translation>加载需 %1，限制为 %2</translation>
     </message>
     <message>
         <source>takes %1 J a token, the limit is %2</source>
-        <translation type="unfinished" />
+        <translation>每词元 %1 J，限制为 %2</translation>
     </message>
     <message>
         <source>no published score</source>
-        <translation type="unfinished" />
+        <translation>无公开得分</translation>
     </message>
     <message>
         <source>scores %1, %2 asked</source>
-        <translation type="unfinished" />
+        <translation>得分 %1，要求 %2</translation>
     </message>
 </context>
 <context>
     <name>memwall::gui::TrianglePage</name>
     <message>
         <source>Balance</source>
-        <translation type="unfinished" />
+        <translation>平衡</translation>
     </message>
     <message>
         <source>where a plan is strong</source>
-        <translation type="unfinished" />
+        <translation>方案的长处所在</translation>
     </message>
     <message>
         <source>Job time</source>
-        <translation type="unfinished" />
+        <translation>任务时间</translation>
     </message>
     <message>
         <source>against memory, GiB</source>
-        <translation type="unfinished" />
+        <translation>对内存，GiB</translation>
     </message>
     <message>
         <source>Quality</source>
@@ -1799,31 +1799,31 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>against job time</source>
-        <translation type="unfinished" />
+        <translation>对任务时间</translation>
     </message>
     <message>
         <source>Under the pointer</source>
-        <translation type="unfinished" />
+        <translation>指针所指</translation>
     </message>
     <message>
         <source>Pinned</source>
-        <translation type="unfinished" />
+        <translation>已固定</translation>
     </message>
     <message>
         <source>differences from A beside each number; the best in a column is bold</source>
-        <translation type="unfinished" />
+        <translation>数字旁为与 A 之差；每列最优者加粗</translation>
     </message>
     <message>
         <source>Click a point, or press Enter on it, to pin it here: up to six, A to F.</source>
-        <translation type="unfinished" />
+        <translation>点击一个点，或在其上按回车，即可固定于此：最多六个，A 至 F。</translation>
     </message>
     <message>
         <source>Searching…</source>
-        <translation type="unfinished" />
+        <translation>正在搜索…</translation>
     </message>
     <message>
         <source>No configuration of this model can be planned on this device.</source>
-        <translation type="unfinished" />
+        <translation>此模型在此设备上没有可规划的配置。</translation>
     </message>
     <message>
         <source>memory, GiB</source>
@@ -1831,11 +1831,11 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>job time, s</source>
-        <translation type="unfinished" />
+        <translation>任务时间，秒</translation>
     </message>
     <message>
         <source>tokens kept, %</source>
-        <translation type="unfinished" />
+        <translation>保留词元，%</translation>
     </message>
     <message>
         <source>Tokens kept</source>
@@ -1843,27 +1843,27 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>%1 + %2 tokens, against GiB</source>
-        <translation type="unfinished" />
+        <translation>%1 + %2 词元，对 GiB</translation>
     </message>
     <message>
         <source>excluded</source>
-        <translation type="unfinished" />
+        <translation>被排除</translation>
     </message>
     <message>
         <source>admitted</source>
-        <translation type="unfinished" />
+        <translation>符合</translation>
     </message>
     <message>
         <source>front</source>
-        <translation type="unfinished" />
+        <translation>前沿</translation>
     </message>
     <message>
         <source>Latency</source>
-        <translation type="unfinished" />
+        <translation>时延</translation>
     </message>
     <message>
         <source>job done soon</source>
-        <translation type="unfinished" />
+        <translation>任务完成快</translation>
     </message>
     <message>
         <source>Memory</source>
@@ -1871,63 +1871,63 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>small footprint</source>
-        <translation type="unfinished" />
+        <translation>占用小</translation>
     </message>
     <message>
         <source>best score</source>
-        <translation type="unfinished" />
+        <translation>得分最高</translation>
     </message>
     <message>
         <source>closest to the original</source>
-        <translation type="unfinished" />
+        <translation>最接近原模型</translation>
     </message>
     <message>
         <source>%1: any</source>
-        <translation type="unfinished" />
+        <translation>%1：不限</translation>
     </message>
     <message>
         <source>memory at most</source>
-        <translation type="unfinished" />
+        <translation>内存至多</translation>
     </message>
     <message>
         <source>job at most</source>
-        <translation type="unfinished" />
+        <translation>任务时间至多</translation>
     </message>
     <message>
         <source>quality at least</source>
-        <translation type="unfinished" />
+        <translation>质量至少</translation>
     </message>
     <message>
         <source>Nearest to the wanted balance</source>
-        <translation type="unfinished" />
+        <translation>最接近期望的平衡</translation>
     </message>
     <message>
         <source>Nothing is admitted</source>
-        <translation type="unfinished" />
+        <translation>没有符合的配置</translation>
     </message>
     <message>
         <source>Move a limit: lines and sliders show what they exclude.</source>
-        <translation type="unfinished" />
+        <translation>请移动限制：线条与滑块会显示被排除者。</translation>
     </message>
     <message>
         <source>%1 tokens</source>
-        <translation type="unfinished" />
+        <translation>%1 词元</translation>
     </message>
     <message>
         <source>draft %1</source>
-        <translation type="unfinished" />
+        <translation>草稿模型 %1</translation>
     </message>
     <message>
         <source>spills to the host</source>
-        <translation type="unfinished" />
+        <translation>溢出到主机内存</translation>
     </message>
     <message>
         <source>Job</source>
-        <translation type="unfinished" />
+        <translation>任务时间</translation>
     </message>
     <message>
         <source>First token</source>
-        <translation type="unfinished" />
+        <translation>首词元</translation>
     </message>
     <message>
         <source>Decode</source>
@@ -1939,43 +1939,43 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>quantized: lower, by how much is not measured</source>
-        <translation type="unfinished" />
+        <translation>量化后更低，幅度未测</translation>
     </message>
     <message>
         <source>quantized: up to %1 points lower</source>
-        <translation type="unfinished" />
+        <translation>量化后至多低 %1 分</translation>
     </message>
     <message>
         <source>Reported by</source>
-        <translation type="unfinished" />
+        <translation>公布者</translation>
     </message>
     <message>
         <source>no published score</source>
-        <translation type="unfinished" />
+        <translation>无公开得分</translation>
     </message>
     <message>
         <source>Enter pins it · Space opens it in Explore</source>
-        <translation type="unfinished" />
+        <translation>回车固定 · 空格在“探索”中打开</translation>
     </message>
     <message>
         <source>Excluded · W says why not</source>
-        <translation type="unfinished" />
+        <translation>被排除 · 按 W 看原因</translation>
     </message>
     <message>
         <source>%1, %2, memory %3, job %4</source>
-        <translation type="unfinished" />
+        <translation>%1，%2，内存 %3，任务 %4</translation>
     </message>
     <message>
         <source>All six pins are in use: unpin one first.</source>
-        <translation type="unfinished" />
+        <translation>六个固定位已满：请先取消一个。</translation>
     </message>
     <message>
         <source>speed unknown</source>
-        <translation type="unfinished" />
+        <translation>速度未知</translation>
     </message>
     <message>
         <source>context %1</source>
-        <translation type="unfinished" />
+        <translation>上下文 %1</translation>
     </message>
     <message>
         <source>none</source>
@@ -1983,66 +1983,66 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>nothing is admitted</source>
-        <translation type="unfinished" />
+        <translation>没有符合的</translation>
     </message>
     <message>
         <source>Candidates</source>
-        <translation type="unfinished" />
+        <translation>候选</translation>
     </message>
     <message>
         <source>in %1 ms</source>
-        <translation type="unfinished" />
+        <translation>用时 %1 ms</translation>
     </message>
     <message>
         <source>Admitted</source>
-        <translation type="unfinished" />
+        <translation>符合</translation>
     </message>
     <message>
         <source>%1 excluded</source>
-        <translation type="unfinished" />
+        <translation>排除 %1</translation>
     </message>
     <message>
         <source>On the front</source>
-        <translation type="unfinished" />
+        <translation>位于前沿</translation>
     </message>
     <message>
         <source>nothing beats these</source>
-        <translation type="unfinished" />
+        <translation>没有更好的</translation>
     </message>
     <message>
         <source>Tightest limit</source>
-        <translation type="unfinished" />
+        <translation>最紧的限制</translation>
     </message>
     <message>
         <source>drag a line in a chart</source>
-        <translation type="unfinished" />
+        <translation>可在图中拖动线条</translation>
     </message>
     <message>
         <source>alone excludes %1</source>
-        <translation type="unfinished" />
+        <translation>单独排除 %1</translation>
     </message>
     <message>
         <source>Triangle</source>
-        <translation type="unfinished" />
+        <translation>三角</translation>
     </message>
 </context>
 <context>
     <name>memwall::gui::VerificationModel</name>
     <message>
         <source>host</source>
-        <translation type="unfinished" />
+        <translation>本机</translation>
     </message>
     <message>
         <source>holds</source>
-        <translation type="unfinished" />
+        <translation>成立</translation>
     </message>
     <message>
         <source>missed</source>
-        <translation type="unfinished" />
+        <translation>未中</translation>
     </message>
     <message>
         <source>inconclusive</source>
-        <translation type="unfinished" />
+        <translation>无定论</translation>
     </message>
     <message>
         <source>measured</source>
@@ -2050,11 +2050,11 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished" />
+        <translation>模型</translation>
     </message>
     <message>
         <source>What</source>
-        <translation type="unfinished" />
+        <translation>项目</translation>
     </message>
     <message>
         <source>Context</source>
@@ -2062,19 +2062,19 @@ Click to see where it comes from</source>
     </message>
     <message>
         <source>Predicted</source>
-        <translation type="unfinished" />
+        <translation>预测</translation>
     </message>
     <message>
         <source>Achieved</source>
-        <translation type="unfinished" />
+        <translation>实测</translation>
     </message>
     <message>
         <source>95 % interval</source>
-        <translation type="unfinished" />
+        <translation>95 % 区间</translation>
     </message>
     <message>
         <source>Ratio</source>
-        <translation type="unfinished" />
+        <translation>比值</translation>
     </message>
     <message>
         <source>Verdict</source>
@@ -2085,153 +2085,155 @@ Click to see where it comes from</source>
     <name>memwall::gui::VerifyPage</name>
     <message>
         <source>three contexts, three KV types</source>
-        <translation type="unfinished" />
+        <translation>三种上下文、三种 KV 类型</translation>
     </message>
     <message>
         <source>one context, three KV types</source>
-        <translation type="unfinished" />
+        <translation>一种上下文、三种 KV 类型</translation>
     </message>
     <message>
         <source>one context, f16</source>
-        <translation type="unfinished" />
+        <translation>一种上下文、f16</translation>
     </message>
     <message>
         <source>Predicted and achieved</source>
-        <translation type="unfinished" />
+        <translation>预测与实测</translation>
     </message>
     <message>
         <source>outline = predicted, solid = achieved; whiskers = intervals; each row has its own scale</source>
-        <translation type="unfinished" />
+        <translation>空心为预测，实心为实测，须线为区间；各行比例不同</translation>
     </message>
     <message>
         <source>What this machine does</source>
-        <translation type="unfinished" />
+        <translation>本机实测能力</translation>
     </message>
     <message>
         <source>The row in words</source>
-        <translation type="unfinished" />
+        <translation>该行说明</translation>
     </message>
     <message>
-        <source>Verify runs the project's own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
+        <source>Verify runs the project&apos;s own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
 
 Calibrate first, then verify. Close other programs: a disturbed machine proves nothing.</source>
-        <translation type="unfinished" />
+        <translation>验证会在本机运行项目自带的引擎，并逐项对照预测：分配的字节、常驻内存、带宽、解码与首词元。
+
+请先校准，再验证。请关闭其他程序：受干扰的机器证明不了什么。</translation>
     </message>
     <message>
         <source>Saved to %1.</source>
-        <translation type="unfinished" />
+        <translation>已保存到 %1。</translation>
     </message>
     <message>
         <source>%1 · %2 %</source>
-        <translation type="unfinished" />
+        <translation>%1 · %2 %</translation>
     </message>
     <message>
         <source>1. Calibrate</source>
-        <translation type="unfinished" />
+        <translation>1. 校准</translation>
     </message>
     <message>
         <source>Measures bandwidth, peak rates, barriers and storage. Plans for this machine then use what was measured.</source>
-        <translation type="unfinished" />
+        <translation>测量带宽、峰值算力、同步与存储；此后对本机的规划即采用实测值。</translation>
     </message>
     <message>
         <source> s</source>
-        <translation type="unfinished" />
+        <translation> 秒</translation>
     </message>
     <message>
         <source>&amp;Time to take</source>
-        <translation type="unfinished" />
+        <translation>用时(&amp;T)</translation>
     </message>
     <message>
         <source>Cali&amp;brate</source>
-        <translation type="unfinished" />
+        <translation>校准(&amp;B)</translation>
     </message>
     <message>
         <source>Use as the &amp;device</source>
-        <translation type="unfinished" />
+        <translation>用作设备(&amp;D)</translation>
     </message>
     <message>
         <source>2. Verify</source>
-        <translation type="unfinished" />
+        <translation>2. 验证</translation>
     </message>
     <message>
         <source>three small models</source>
-        <translation type="unfinished" />
+        <translation>三个小模型</translation>
     </message>
     <message>
         <source>&amp;Models</source>
-        <translation type="unfinished" />
+        <translation>模型(&amp;M)</translation>
     </message>
     <message>
         <source>&amp;Extent</source>
-        <translation type="unfinished" />
+        <translation>范围(&amp;E)</translation>
     </message>
     <message>
         <source>&amp;Samples of every item</source>
-        <translation type="unfinished" />
+        <translation>每项样本数(&amp;S)</translation>
     </message>
     <message>
         <source>&amp;Verify</source>
-        <translation type="unfinished" />
+        <translation>验证(&amp;V)</translation>
     </message>
     <message>
         <source>Measurement</source>
-        <translation type="unfinished" />
+        <translation>测量</translation>
     </message>
     <message>
         <source>&amp;Cancel</source>
-        <translation type="unfinished" />
+        <translation>取消(&amp;C)</translation>
     </message>
     <message>
         <source>cancelled</source>
-        <translation type="unfinished" />
+        <translation>已取消</translation>
     </message>
     <message>
         <source>No folder to save a profile in.</source>
-        <translation type="unfinished" />
+        <translation>没有可保存配置的文件夹。</translation>
     </message>
     <message>
         <source>A profile of this machine is in %1.</source>
-        <translation type="unfinished" />
+        <translation>本机配置位于 %1。</translation>
     </message>
     <message>
         <source>Will be saved as %1.</source>
-        <translation type="unfinished" />
+        <translation>将保存为 %1。</translation>
     </message>
     <message>
         <source>Not calibrated yet: plans for this machine rest on what its class usually does.</source>
-        <translation type="unfinished" />
+        <translation>尚未校准：对本机的规划依据同类设备的常见水平。</translation>
     </message>
     <message>
         <source>%1 · %2 · threads: %3 · pages: %4</source>
-        <translation type="unfinished" />
+        <translation>%1 · %2 · 线程：%3 · 页：%4</translation>
     </message>
     <message>
         <source>Choose a row; Enter opens its line in the ledger.</source>
-        <translation type="unfinished" />
+        <translation>请选择一行；回车打开其账目。</translation>
     </message>
     <message>
         <source>Predicted %1, and said %2 to %3.</source>
-        <translation type="unfinished" />
+        <translation>预测 %1，区间 %2 至 %3。</translation>
     </message>
     <message>
         <source>Predicted exactly %1.</source>
-        <translation type="unfinished" />
+        <translation>精确预测 %1。</translation>
     </message>
     <message>
         <source>Nothing was predicted: this is an input of the predictions.</source>
-        <translation type="unfinished" />
+        <translation>无预测：此项是预测的输入。</translation>
     </message>
     <message>
         <source>Achieved %1; the median lies between %2 and %3 (samples: %4).</source>
-        <translation type="unfinished" />
+        <translation>实测 %1；中位数介于 %2 与 %3（样本 %4）。</translation>
     </message>
     <message>
         <source>Achieved %1.</source>
-        <translation type="unfinished" />
+        <translation>实测 %1。</translation>
     </message>
     <message>
         <source>Disturbed samples: %1.</source>
-        <translation type="unfinished" />
+        <translation>受干扰的样本：%1。</translation>
     </message>
     <message>
         <source>Verdict</source>
@@ -2239,59 +2241,59 @@ Calibrate first, then verify. Close other programs: a disturbed machine proves n
     </message>
     <message>
         <source>not verified</source>
-        <translation type="unfinished" />
+        <translation>尚未验证</translation>
     </message>
     <message>
         <source>press Verify</source>
-        <translation type="unfinished" />
+        <translation>请按“验证”</translation>
     </message>
     <message>
         <source>Predictions hold</source>
-        <translation type="unfinished" />
+        <translation>预测成立</translation>
     </message>
     <message>
         <source>%1 missed</source>
-        <translation type="unfinished" />
+        <translation>%1 项未中</translation>
     </message>
     <message>
         <source>Inconclusive</source>
-        <translation type="unfinished" />
+        <translation>无定论</translation>
     </message>
     <message>
         <source>the machine was not quiet</source>
-        <translation type="unfinished" />
+        <translation>机器不够安静</translation>
     </message>
     <message>
         <source>%1 of %2 hold</source>
-        <translation type="unfinished" />
+        <translation>%2 项中 %1 项成立</translation>
     </message>
     <message>
         <source>Hold</source>
-        <translation type="unfinished" />
+        <translation>成立</translation>
     </message>
     <message>
         <source>of %1 predictions</source>
-        <translation type="unfinished" />
+        <translation>共 %1 项预测</translation>
     </message>
     <message>
         <source>Missed</source>
-        <translation type="unfinished" />
+        <translation>未中</translation>
     </message>
     <message>
         <source>outside their own interval</source>
-        <translation type="unfinished" />
+        <translation>超出自身区间</translation>
     </message>
     <message>
         <source>%1 of %2 samples disturbed</source>
-        <translation type="unfinished" />
+        <translation>%2 个样本中 %1 个受干扰</translation>
     </message>
     <message>
         <source>Read bandwidth</source>
-        <translation type="unfinished" />
+        <translation>读带宽</translation>
     </message>
     <message>
         <source>Verify</source>
-        <translation type="unfinished" />
+        <translation>验证</translation>
     </message>
 </context>
 </TS>
