@@ -68,6 +68,7 @@ PinnedTable::PinnedTable(PinnedModel& model, QWidget* parent) : QTableView(paren
     verticalHeader()->setMinimumSectionSize(10);
     verticalHeader()->setDefaultSectionSize(QFontMetrics(type(Type::control)).height() + 7);
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setMinimumSectionSize(24);
@@ -77,6 +78,7 @@ PinnedTable::PinnedTable(PinnedModel& model, QWidget* parent) : QTableView(paren
 
 /// Each column what it needs, the rest of the width shared out.
 void PinnedTable::fit() {
+    updateGeometry();
     int sum = 0;
     std::vector<int> widths;
     const QFontMetrics header(type(Type::note));
@@ -91,9 +93,9 @@ void PinnedTable::fit() {
     for (int c = 0; c < model()->columnCount(); ++c) setColumnWidth(c, widths[static_cast<std::size_t>(c)] + (c == 0 ? 0 : extra));
 }
 
-void PinnedTable::fit_height() {
+QSize PinnedTable::sizeHint() const {
     const int rows = std::max(1, model()->rowCount());
-    setFixedHeight(rows * verticalHeader()->defaultSectionSize() + horizontalHeader()->sizeHint().height() + 2);
+    return {400, rows * verticalHeader()->defaultSectionSize() + horizontalHeader()->sizeHint().height() + 4};
 }
 
 void PinnedTable::resizeEvent(QResizeEvent* event) {

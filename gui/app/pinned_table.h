@@ -23,7 +23,8 @@ class PinnedTable : public QTableView {
     explicit PinnedTable(PinnedModel& model, QWidget* parent = nullptr);
 
     /// As high as its rows.
-    void fit_height();
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
 
   Q_SIGNALS:
     void unpinned(std::size_t row);  ///< Delete

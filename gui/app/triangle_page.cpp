@@ -125,7 +125,7 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
         panel_->refresh();
         table_->setVisible(!triangle_.pins().empty());
         no_pins_->setVisible(triangle_.pins().empty());
-        table_->fit_height();
+        table_->updateGeometry();
         draw_marks();
     });
     connect(&triangle_.worker(), &Worker::failed, this, [this](const QString& why) {
@@ -232,7 +232,7 @@ void TrianglePage::draw() {
             dots.name = names[g];
             dots.order = static_cast<int>(g);
             dots.shape = g == 0 ? Shape::ring : Shape::disc;
-            dots.radius = g == 0 ? 2.8 : g == 1 ? 2.6 : 3.8;
+            dots.radius = g == 0 ? (triangle_.size() > 1000 ? 2.2 : 2.8) : g == 1 ? 2.6 : 3.8;
             dots.color = g == 0 ? ring : g == 1 ? dim : t.accent;
             if (g == 2) dots.outline = t.card;
             for (const std::size_t i : groups_[g].members) dots.points.push_back({x(i), y(i)});
@@ -258,7 +258,7 @@ void TrianglePage::draw() {
 
     std::vector<ShareDots> shares;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-        ShareDots dots{groups_[g].key, {}, g == 0 ? ring : g == 1 ? dim : t.accent, g == 0 ? 2.8 : g == 1 ? 2.6 : 4,
+        ShareDots dots{groups_[g].key, {}, g == 0 ? ring : g == 1 ? dim : t.accent, g == 0 ? (triangle_.size() > 1000 ? 2.2 : 2.8) : g == 1 ? 2.6 : 4,
                        g == 0 ? Shape::ring : Shape::disc, g == 2 ? t.card : QColor()};
         for (const std::size_t i : groups_[g].members) dots.points.push_back(shares_of(triangle_.merits(i)));
         shares.push_back(std::move(dots));
@@ -411,7 +411,7 @@ void TrianglePage::draw_card() {
     card_about_->setText(about);
     QString rows;
     const auto row = [&](const QString& name, const QString& value, const QString& range = {}) {
-        rows += QStringLiteral("<tr><td style='color:%1; padding-right:12px'>%2</td><td>%3 <span style='color:%1'>%4</span></td></tr>")
+        rows += QStringLiteral("<tr><td style='color:%1; padding-right:9px'>%2</td><td>%3 <span style='color:%1'>%4</span></td></tr>")
                     .arg(theme().second.name(), name.toHtmlEscaped(), value.toHtmlEscaped(),
                          range.isEmpty() ? QString() : (QStringLiteral("(") + range.toHtmlEscaped() + u')'));
     };
@@ -438,7 +438,9 @@ void TrianglePage::draw_card() {
             QStringLiteral("%1–%2").arg(100 * (1 - c.loss.top1_disagreement.high), 0, 'f', 1).arg(100 * (1 - c.loss.top1_disagreement.low), 0, 'f', 1));
     else
         row(tr("Tokens kept"), tr("unknown"));
-    card_numbers_->setText(QStringLiteral("<table cellspacing='0' cellpadding='1'>") + rows + QStringLiteral("</table>"));
+    card_numbers_->setText(QStringLiteral("<table cellspacing='0' cellpadding='0' style='font-size:%1pt'>%2</table>")
+                               .arg(type(Type::note).pointSizeF(), 0, 'f', 2)
+                               .arg(rows));
     card_numbers_->setProperty("raw_memory", c.footprint.central.as_double());
     card_numbers_->setProperty("raw_job", c.job.central.value);
     card_hint_->setText(triangle_.admitted(*i) ? tr("Enter pins it · Space opens it in Explore") : tr("Excluded · W says why not"));

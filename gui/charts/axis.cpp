@@ -19,7 +19,7 @@ double nice_step(double raw, Ticks kind) {
 std::vector<double> linear_ticks(const Axis& axis, int wanted) {
     // A step that is round matters more than their number: a finer one is taken where it gives few too many.
     double step = nice_step((axis.high - axis.low) / wanted, axis.ticks);
-    if (const double finer = nice_step(step * 0.41, axis.ticks);
+    if (const double finer = nice_step(step * 0.4, axis.ticks);
         (axis.high - axis.low) / step < wanted * 0.75 && (axis.high - axis.low) / finer < wanted * 1.8)
         step = finer;
     std::vector<double> out;

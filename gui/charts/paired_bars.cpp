@@ -84,12 +84,12 @@ void PairedBars::paintEvent(QPaintEvent*) {
     };
     const int names = std::min(std::max(widest([](const PairedBar& b) { return b.name; }, nm, 80),
                                         widest([](const PairedBar& b) { return b.detail; }, sm, 80)) + 14,
-                               viewport()->width() / 3);
+                               viewport()->width() * 2 / 5);
     const int values = std::max(widest([](const PairedBar& b) { return b.predicted_text; }, sm, 40),
                                 widest([](const PairedBar& b) { return b.achieved_text; }, sm, 40)) + 12;
     const int verdicts = widest([](const PairedBar& b) { return b.mark + QStringLiteral("  ") + b.verdict; }, nm, 60) + 8;
     const int ratios = nm.horizontalAdvance(QStringLiteral("0.0000")) + 14;
-    const int left = names, right = viewport()->width() - values - ratios - verdicts - 10;
+    const int left = names, right = viewport()->width() - values - ratios - verdicts - 26;
     const double length = std::max(40, right - left);
     for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
         const QRect r = row_rect(i);

@@ -164,7 +164,8 @@ void PlotView::flush() {
     axis_y_->setRange(scaled(y_, y_.low), scaled(y_, y_.high));
     for (std::size_t i = 0; i < stack_.layers.size(); ++i) {
         set_area(layer_series_[i], layer_spread(i), stack_.layers[i].fill, false);
-        layer_series_[i].area->setPen(QPen(theme().card, 1));
+        // A hair of the card between layers; steps would be cut to pieces by it.
+        layer_series_[i].area->setPen(stack_.stepped ? QPen(Qt::NoPen) : QPen(theme().card, 1));
     }
     for (const auto& [key, band] : bands_) {
         set_area(band_series_[key], band.points, band.hatched ? QColor(0, 0, 0, 0) : band.fill, band.hatched);
@@ -489,20 +490,26 @@ void draw_grip(QPainter& p, const QRectF& box, const QColor& color, const QColor
 }  // namespace
 
 void PlotView::draw_limits(QPainter& p, std::vector<QRectF>& taken) {
+    const auto inside = [this](const Limit& l) {
+        const Axis& axis = l.orientation == Qt::Vertical ? x_ : y_;
+        return l.value >= axis.low * (1 - 1e-12) && l.value <= axis.high * (1 + 1e-12);
+    };
+    // All lines first: a label must not be struck through by the next line.
     for (std::size_t i = 0; i < limits_.size(); ++i) {
         const Limit& l = limits_[i];
-        const bool upright = l.orientation == Qt::Vertical;
-        const Axis& axis = upright ? x_ : y_;
-        if (l.value < axis.low * (1 - 1e-12) || l.value > axis.high * (1 + 1e-12)) continue;
-        const double at = upright ? px(l.value) : py(l.value);
+        if (!inside(l)) continue;
         p.setPen(pen(l.color, l.width, l.stroke));
-        if (upright)
-            p.drawLine(QPointF(at, area_.top()), QPointF(at, area_.bottom()));
+        if (l.orientation == Qt::Vertical)
+            p.drawLine(QPointF(px(l.value), area_.top()), QPointF(px(l.value), area_.bottom()));
         else
-            p.drawLine(QPointF(area_.left(), at), QPointF(area_.right(), at));
+            p.drawLine(QPointF(area_.left(), py(l.value)), QPointF(area_.right(), py(l.value)));
         const bool hot = static_cast<int>(i) == hot_limit_ || static_cast<int>(i) == active_limit_;
         if (l.draggable) draw_grip(p, grip_of(l), l.color, theme().card, hot);
-        if (l.label.isEmpty()) continue;
+    }
+    for (const Limit& l : limits_) {
+        if (!inside(l) || l.label.isEmpty()) continue;
+        const bool upright = l.orientation == Qt::Vertical;
+        const double at = upright ? px(l.value) : py(l.value);
         QRectF box = text_box(l.label, l.width > 1.5);
         if (upright) {
             const double room = area_.height() - box.height() - 4;
