@@ -7,6 +7,7 @@
 
 #include "core/base/parallel.h"
 #include "core/model/catalog.h"
+#include "devices/draft_models.h"
 
 namespace memwall::devices {
 namespace {
@@ -15,18 +16,6 @@ struct Searched {
     FieldModel model;
     std::vector<plan::Candidate> candidates;
 };
-
-/// Models of the catalogue as drafts; read once.
-const std::vector<plan::DraftModel>& drafts() {
-    static const std::vector<plan::DraftModel> all = [] {
-        std::vector<plan::DraftModel> list;
-        for (const std::string_view id : model::catalog_ids())
-            if (const auto m = model::load_catalog_model(std::string(id)); m && !m->embedder)
-                list.push_back({m->id, m->family, model::text_parameters(*m)});
-        return list;
-    }();
-    return all;
-}
 
 bool runs_text(const model::Model& m) {
     return !m.embedder && !m.layers.empty() && m.encoder_positions == 0;
@@ -71,7 +60,7 @@ Field search_model(const plan::Deployment& open, std::int64_t least_context) {
     // axis.
     const Opened opened = open_deployment(open);
     const plan::Grid grid = plan::default_grid(opened.model, opened.deployment, least_context,
-                                               has_card(opened.device), drafts());
+                                               has_card(opened.device), catalogue_drafts());
     Field field;
     field.device = open.device;
     Searched s = searched(opened.model, opened.deployment, grid, opened.device, 0);
@@ -99,12 +88,14 @@ Field search_catalogue(const plan::Deployment& open, const std::vector<std::int6
                 grid.contexts = within;
                 Searched s = searched(*m, d, grid, device, 1);
                 if (std::any_of(s.candidates.begin(), s.candidates.end(), [](const plan::Candidate& c) {
-                        return c.verdict == plan::Verdict::fits || c.verdict == plan::Verdict::too_close_to_call;
+                        return c.verdict == plan::Verdict::fits ||
+                               c.verdict == plan::Verdict::too_close_to_call;
                     }))
                     all[i] = std::move(s);
             }
         }
-        if (progress) progress(static_cast<double>(++done) / static_cast<double>(ids.size()), std::string(ids[i]));
+        if (progress)
+            progress(static_cast<double>(++done) / static_cast<double>(ids.size()), std::string(ids[i]));
     });
     Field field;
     field.device = open.device;

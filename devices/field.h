@@ -30,8 +30,8 @@ struct Field {
     std::vector<std::uint32_t> model_of;  ///< by candidate
 };
 
-/// The deployment with everything left open that a search turns: recipe (but not a file's own), draft, KV types,
-/// context, placement.
+/// The deployment with everything left open that a search turns: recipe (but not a file's own), draft, KV
+/// types, context, placement.
 plan::Deployment opened_axes(const plan::Deployment& deployment);
 
 using FieldProgress = std::function<void(double share, const std::string& model)>;

@@ -52,7 +52,8 @@ AcrossDecision decide_across(std::span<const Candidate> candidates, std::span<co
     return d;
 }
 
-MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals, std::span<const std::uint32_t> among) {
+MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals,
+                       std::span<const std::uint32_t> among) {
     MeritScale s;
     s.low.fill(std::numeric_limits<double>::infinity());
     s.high.fill(0);

@@ -19,10 +19,10 @@ namespace memwall::plan {
 inline constexpr double kNoScore = -1;
 
 struct AcrossDecision {
-    std::vector<std::uint16_t> broken;       ///< by candidate, as decide()
-    std::vector<bool> below_score;           ///< by candidate: its score misses `min_score`
-    std::vector<std::uint32_t> admitted;     ///< indices; scored or not
-    std::vector<std::uint32_t> front;        ///< of the scored
+    std::vector<std::uint16_t> broken;    ///< by candidate, as decide()
+    std::vector<bool> below_score;        ///< by candidate: its score misses `min_score`
+    std::vector<std::uint32_t> admitted;  ///< indices; scored or not
+    std::vector<std::uint32_t> front;     ///< of the scored
 };
 
 /// `scores` in percent by candidate, kNoScore for none. A score limit above 0 excludes what has none.
@@ -37,13 +37,14 @@ std::array<double, kGoals> goals_across(const Candidate& candidate, double score
 struct MeritScale {
     std::array<double, kGoals> low{}, high{};
 };
-MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals, std::span<const std::uint32_t> among);
+MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals,
+                       std::span<const std::uint32_t> among);
 
 /// As merits() in decide.h for what lies on the scale; what lies beyond is put at its ends, an unknown at 0.
 Merits merits_on(const MeritScale& scale, const std::array<double, kGoals>& goals);
 
-/// Index into `among` of the one whose balance is nearest to the wanted one (shares that sum to 1); -1 without
-/// any.
+/// Index into `among` of the one whose balance is nearest to the wanted one (shares that sum to 1); -1
+/// without any.
 std::int64_t nearest_balance(std::span<const Merits> merits, std::span<const std::uint32_t> among,
                              const std::array<double, kGoals>& wanted);
 

@@ -34,7 +34,9 @@ std::vector<OptionChange> changes(const Grid& g, const Candidate& from, const Ca
     };
     add("runtime", g.recipes[from.recipe].runtime, g.recipes[to.recipe].runtime);
     add("quant", g.recipes[from.recipe].recipe, g.recipes[to.recipe].recipe);
-    const auto draft = [&](const Candidate& c) { return g.drafts[c.draft].empty() ? "none" : g.drafts[c.draft]; };
+    const auto draft = [&](const Candidate& c) {
+        return g.drafts[c.draft].empty() ? "none" : g.drafts[c.draft];
+    };
     add("draft", draft(from), draft(to));
     add("kv-k", g.kv[from.kv].first, g.kv[to.kv].first);
     add("kv-v", g.kv[from.kv].second, g.kv[to.kv].second);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kSteps = 200;
 
-/// A slider whose far end means "any": the right one for what must not be exceeded, the left one for what must be
-/// reached.
+/// A slider whose far end means "any": the right one for what must not be exceeded, the left one for what
+/// must be reached.
 bool any_is_high(const QString& option) {
     return option.startsWith("max");
 }
@@ -168,10 +168,12 @@ void LimitsPanel::add_row(QVBoxLayout* column, const QString& option, const QStr
         QString text;
         if (option == "min-context") {
             const auto stops = triangle_.contexts();
-            text = QString::number(stops[static_cast<std::size_t>(std::clamp<int>(at, 0, static_cast<int>(stops.size()) - 1))]);
+            text = QString::number(
+                stops[static_cast<std::size_t>(std::clamp<int>(at, 0, static_cast<int>(stops.size()) - 1))]);
         } else if (at != (any_is_high(option) ? kSteps : 0)) {
             const double share = at / static_cast<double>(kSteps);
-            const double value = r.logarithmic ? r.low * std::pow(r.high / r.low, share) : r.low + share * (r.high - r.low);
+            const double value =
+                r.logarithmic ? r.low * std::pow(r.high / r.low, share) : r.low + share * (r.high - r.low);
             text = Triangle::limit_text(option, value);
         }
         triangle_.set_limit(option, text);
@@ -202,19 +204,22 @@ void LimitsPanel::refresh() {
     scope_->setCurrentIndex(across ? 1 : 0);
     lane_->setCurrentIndex(static_cast<int>(triangle_.lane()));
     lane_->setVisible(across);
-    lane_note_->setText(across ? tr("Quality is the published score of the unquantized model; quantization can only take "
-                                    "off it. Models without one are rings below.")
-                               : tr("Quality is the share of tokens that stay what the unquantized model says."));
+    lane_note_->setText(
+        across ? tr("Quality is the published score of the unquantized model; quantization can only take "
+                    "off it. Models without one are rings below.")
+               : tr("Quality is the share of tokens that stay what the unquantized model says."));
     for (auto& [option, row] : rows_) {
         const bool applies = option != "min-score" || across;
-        for (QWidget* w : {static_cast<QWidget*>(row.name), static_cast<QWidget*>(row.value), static_cast<QWidget*>(row.slider)})
+        for (QWidget* w : {static_cast<QWidget*>(row.name), static_cast<QWidget*>(row.value),
+                           static_cast<QWidget*>(row.slider)})
             w->setVisible(applies);
         const QString text = triangle_.limit(option);
         if (option == "min-context") {
             const auto stops = triangle_.contexts();
             row.slider->setRange(0, static_cast<int>(stops.size()) - 1);
             const auto at = std::lower_bound(stops.begin(), stops.end(), triangle_.limits().min_context);
-            row.slider->setValue(static_cast<int>(std::min<std::ptrdiff_t>(at - stops.begin(), static_cast<std::ptrdiff_t>(stops.size()) - 1)));
+            row.slider->setValue(static_cast<int>(
+                std::min<std::ptrdiff_t>(at - stops.begin(), static_cast<std::ptrdiff_t>(stops.size()) - 1)));
             row.value->setText(text.isEmpty() ? tr("any") : shown_count(triangle_.limits().min_context));
             row.value->setProperty("raw", static_cast<double>(triangle_.limits().min_context));
             continue;
@@ -251,7 +256,8 @@ void LimitsPanel::refresh() {
 
 void LimitsPanel::show_why_not(std::optional<std::size_t> candidate) {
     why_ = candidate;
-    for (QWidget* w : {static_cast<QWidget*>(why_change_), static_cast<QWidget*>(show_change_), static_cast<QWidget*>(move_limits_)})
+    for (QWidget* w : {static_cast<QWidget*>(why_change_), static_cast<QWidget*>(show_change_),
+                       static_cast<QWidget*>(move_limits_)})
         w->hide();
     if (!candidate || !triangle_.ready()) {
         why_title_->setText(tr("Why not?"));
@@ -265,9 +271,10 @@ void LimitsPanel::show_why_not(std::optional<std::size_t> candidate) {
     restyle(why_reasons_);
     if (w.reasons.isEmpty()) {
         why_title_->setText(tr("Admitted"));
-        why_reasons_->setText(triangle_.on_front(*candidate)
-                                  ? tr("%1 is on the front: nothing beats it.").arg(triangle_.label(*candidate))
-                                  : tr("%1 is admitted; others beat it in every goal.").arg(triangle_.label(*candidate)));
+        why_reasons_->setText(
+            triangle_.on_front(*candidate)
+                ? tr("%1 is on the front: nothing beats it.").arg(triangle_.label(*candidate))
+                : tr("%1 is admitted; others beat it in every goal.").arg(triangle_.label(*candidate)));
         return;
     }
     why_title_->setText(tr("Why not %1?").arg(triangle_.label(*candidate)));
@@ -275,7 +282,8 @@ void LimitsPanel::show_why_not(std::optional<std::size_t> candidate) {
     why_reasons_->setText(shown(w.reasons.join(QStringLiteral("; ")) + u'.'));
     QStringList changes;
     if (w.instead) changes << tr("Smallest change that is admitted: %1").arg(shown(w.change));
-    if (!w.limit_words.isEmpty()) changes << tr("Or as it is, with %1").arg(shown(w.limit_words.join(QStringLiteral(", "))));
+    if (!w.limit_words.isEmpty())
+        changes << tr("Or as it is, with %1").arg(shown(w.limit_words.join(QStringLiteral(", "))));
     if (changes.isEmpty()) changes << tr("No change of its options or of the limits admits it.");
     why_change_->setText(changes.join(u'\n'));
     why_change_->show();

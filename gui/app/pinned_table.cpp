@@ -36,7 +36,8 @@ void PinnedDelegate::paint(QPainter* p, const QStyleOptionViewItem& option, cons
     p->setFont(font);
     p->setPen(index.column() == PinnedModel::letter ? theme().text : tone_color(tone));
     const QFontMetrics metrics(font);
-    p->drawText(box, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(value, Qt::ElideRight, box.width()));
+    p->drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
+                metrics.elidedText(value, Qt::ElideRight, box.width()));
     const QString difference = shown(index.data(PinnedModel::difference_role).toString());
     const QFont small = type(Type::note);
     box.adjust(metrics.horizontalAdvance(value) + 8, 0, 0, 0);
@@ -70,15 +71,16 @@ PinnedTable::PinnedTable(PinnedModel& model, QWidget* parent) : QTableView(paren
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setFixedHeight(QFontMetrics(type(Type::note)).height() + 10);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     horizontalHeader()->setMinimumSectionSize(24);
     connect(&model, &QAbstractItemModel::modelReset, this, &PinnedTable::fit);
-    connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& i) { Q_EMIT opened(static_cast<std::size_t>(i.row())); });
+    connect(this, &QTableView::doubleClicked, this,
+            [this](const QModelIndex& i) { Q_EMIT opened(static_cast<std::size_t>(i.row())); });
 }
 
 /// Each column what it needs, the rest of the width shared out.
 void PinnedTable::fit() {
-    updateGeometry();
     int sum = 0;
     std::vector<int> widths;
     const QFontMetrics header(type(Type::note));
@@ -90,12 +92,13 @@ void PinnedTable::fit() {
         sum += w;
     }
     const int extra = std::max(0, viewport()->width() - sum) / std::max(1, model()->columnCount() - 1);
-    for (int c = 0; c < model()->columnCount(); ++c) setColumnWidth(c, widths[static_cast<std::size_t>(c)] + (c == 0 ? 0 : extra));
+    for (int c = 0; c < model()->columnCount(); ++c)
+        setColumnWidth(c, widths[static_cast<std::size_t>(c)] + (c == 0 ? 0 : extra));
 }
 
 QSize PinnedTable::sizeHint() const {
     const int rows = std::max(1, model()->rowCount());
-    return {400, rows * verticalHeader()->defaultSectionSize() + horizontalHeader()->sizeHint().height() + 4};
+    return {400, rows * verticalHeader()->defaultSectionSize() + horizontalHeader()->height() + 4};
 }
 
 void PinnedTable::resizeEvent(QResizeEvent* event) {
@@ -109,7 +112,8 @@ void PinnedTable::keyPressEvent(QKeyEvent* event) {
         Q_EMIT unpinned(row);
         return;
     }
-    if (currentIndex().isValid() && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)) {
+    if (currentIndex().isValid() &&
+        (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)) {
         Q_EMIT opened(row);
         return;
     }

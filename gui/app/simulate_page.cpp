@@ -71,8 +71,9 @@ SimulatePage::SimulatePage(Session& session, QWidget* parent)
     grid->setRowStretch(1, 8);
     for (const int c : {0, 1, 2}) grid->setColumnStretch(c, 25);
     grid->setColumnStretch(3, 25);
-    for (QWidget* w : {static_cast<QWidget*>(memory_), static_cast<QWidget*>(heat_), static_cast<QWidget*>(latency_),
-                       static_cast<QWidget*>(battery_), static_cast<QWidget*>(metrics_card_)}) {
+    for (QWidget* w :
+         {static_cast<QWidget*>(memory_), static_cast<QWidget*>(heat_), static_cast<QWidget*>(latency_),
+          static_cast<QWidget*>(battery_), static_cast<QWidget*>(metrics_card_)}) {
         w->setMinimumSize(150, 140);
         w->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     }
@@ -94,8 +95,9 @@ SimulatePage::SimulatePage(Session& session, QWidget* parent)
     connect(&simulation_, &Simulation::finished, this, [this] {
         points_ = thinned(simulation_.result().timeline, kPoints);
         time_ = simulation_.result().peak_seconds;
-        progress_note_->setText(simulation_.result().interrupted ? tr("Stopped: the numbers are those of the time simulated until then.")
-                                                                 : tr("simulated in %1 ms").arg(std::lround(simulation_.milliseconds())));
+        progress_note_->setText(simulation_.result().interrupted
+                                    ? tr("Stopped: the numbers are those of the time simulated until then.")
+                                    : tr("simulated in %1 ms").arg(std::lround(simulation_.milliseconds())));
         draw();
         Q_EMIT results_changed();
     });
@@ -145,7 +147,8 @@ void SimulatePage::build_panel() {
     deployment_note_ = label({}, "note");
     seed_ = new QLineEdit;
     seed_->setPlaceholderText(tr("the scenario's"));
-    seed_->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{0,18}")), seed_));
+    seed_->setValidator(
+        new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{0,18}")), seed_));
     label(tr("Random &seed"), "name", seed_);
     column->addWidget(seed_);
     replications_ = new QSpinBox;
@@ -216,8 +219,9 @@ SimulationChoice SimulatePage::choice() const {
 void SimulatePage::refresh() {
     about_->setText(Simulation::about(scenario_->currentText()));
     const plan::Deployment& d = session().deployment();
-    deployment_note_->setText(own_->isChecked() ? tr("Untick to simulate what the window shows instead.")
-                                                : QStringLiteral("%1 · %2").arg(text_of(d.model), text_of(d.device)));
+    deployment_note_->setText(own_->isChecked()
+                                  ? tr("Untick to simulate what the window shows instead.")
+                                  : QStringLiteral("%1 · %2").arg(text_of(d.model), text_of(d.device)));
     // The first look shows a run, not a button.
     if (!asked_) {
         asked_ = true;
@@ -291,37 +295,59 @@ void SimulatePage::draw_memory() {
         before = p.seconds;
     }
     add(before, points_.back().memory);
-    const auto used = [](const Layer& l) { return std::any_of(l.heights.begin(), l.heights.end(), [](double h) { return h > 0; }); };
+    const auto used = [](const Layer& l) {
+        return std::any_of(l.heights.begin(), l.heights.end(), [](double h) { return h > 0; });
+    };
     for (const Layer* l : {&system, &others, &weights, &kv, &scratch})
         if (used(*l)) stack.layers.push_back(*l);
-    Axis x{tr("time"), 0, simulation_.result().seconds, Scale::linear, Ticks::decimal,
-           [this](double s) { return simulation_.clock(s); }, {}};
+    Axis x{tr("time"),
+           0,
+           simulation_.result().seconds,
+           Scale::linear,
+           Ticks::decimal,
+           [this](double s) { return simulation_.clock(s); },
+           {}};
     // Ticks on whole hours of the day.
     if (simulation_.result().seconds >= 3600) {
         const double hours = simulation_.result().seconds / 3600;
         const double step = hours > 12 ? 4 : hours > 6 ? 2 : hours > 2 ? 1 : 0.5;
         const double start = setup.scenario.start_hour;
-        for (double h = std::ceil(start / step) * step; h <= start + hours + 1e-9; h += step) x.at.push_back((h - start) * 3600);
+        for (double h = std::ceil(start / step) * step; h <= start + hours + 1e-9; h += step)
+            x.at.push_back((h - start) * 3600);
     }
     memory_->set_placeholder({});
-    memory_->set_axes(x, {tr("memory, GiB"), 0, std::max(most, ram) * 1.12, Scale::linear, Ticks::decimal, tick_text, {}});
+    memory_->set_axes(
+        x, {tr("memory, GiB"), 0, std::max(most, ram) * 1.12, Scale::linear, Ticks::decimal, tick_text, {}});
     memory_->draw(stack);
     std::vector<Limit> limits;
     if (ram > 0) {
-        Limit l{"ram", Qt::Horizontal, ram, tr("RAM %1").arg(shown(bytes_text(Bytes(setup.scenario.pressure.ram)))), t.text, 2};
+        Limit l{"ram",  Qt::Horizontal,
+                ram,    tr("RAM %1").arg(shown(bytes_text(Bytes(setup.scenario.pressure.ram)))),
+                t.text, 2};
         limits.push_back(l);
     }
     memory_->set_limits(std::move(limits));
     const sim::RunResult& r = simulation_.result();
-    memory_->draw(Dots{"peak", {}, {{r.peak_seconds, gib(r.peak.total())}}, t.text, 4.5, {}, {}, Shape::disc, t.card});
-    memory_->set_labels({{{r.peak_seconds, gib(r.peak.total())},
-                          r.peak_owner.empty() ? tr("peak %1").arg(shown(bytes_text(Bytes(r.peak.ours()))))
-                                               : tr("peak %1 by %2").arg(shown(bytes_text(Bytes(r.peak.ours()))), text_of(r.peak_owner)),
-                          t.text, Qt::AlignRight | Qt::AlignTop, 9, true, true}});
+    memory_->draw(
+        Dots{"peak", {}, {{r.peak_seconds, gib(r.peak.total())}}, t.text, 4.5, {}, {}, Shape::disc, t.card});
+    memory_->set_labels(
+        {{{r.peak_seconds, gib(r.peak.total())},
+          r.peak_owner.empty()
+              ? tr("peak %1").arg(shown(bytes_text(Bytes(r.peak.ours()))))
+              : tr("peak %1 by %2").arg(shown(bytes_text(Bytes(r.peak.ours()))), text_of(r.peak_owner)),
+          t.text,
+          Qt::AlignRight | Qt::AlignTop,
+          9,
+          true,
+          true}});
     // Layers come and go too fast to be labelled where they are.
-    QString legend = tr("GiB · %1 on %2").arg(text_of(setup.scenario.deployment.model), text_of(setup.scenario.deployment.device)).toHtmlEscaped();
+    QString legend =
+        tr("GiB · %1 on %2")
+            .arg(text_of(setup.scenario.deployment.model), text_of(setup.scenario.deployment.device))
+            .toHtmlEscaped();
     for (const Layer& l : stack.layers)
-        legend += QStringLiteral(" &nbsp; <span style='color:%1'>■</span>&nbsp;%2").arg(l.fill.name(), l.name.toHtmlEscaped());
+        legend += QStringLiteral(" &nbsp; <span style='color:%1'>■</span>&nbsp;%2")
+                      .arg(l.fill.name(), l.name.toHtmlEscaped());
     memory_->set_title(tr("Memory over time"), legend);
 }
 
@@ -331,7 +357,8 @@ void SimulatePage::draw_track(Plot* plot, bool heat) {
     const sim::Scenario& s = simulation_.setup().scenario;
     if (heat ? !r.thermal : !r.battery) {
         plot->clear();
-        plot->set_placeholder(heat ? tr("This scenario does not simulate heat.") : tr("This device runs from the wall."));
+        plot->set_placeholder(heat ? tr("This scenario does not simulate heat.")
+                                   : tr("This device runs from the wall."));
         return;
     }
     plot->set_placeholder({});
@@ -357,7 +384,13 @@ void SimulatePage::draw_track(Plot* plot, bool heat) {
             l.label_at = 1;
             limits.push_back(l);
         }
-        plot->set_axes(x, {line.name, std::floor(low - 1), high + (high - low) * 0.15, Scale::linear, Ticks::decimal, tick_text, {}});
+        plot->set_axes(x, {line.name,
+                           std::floor(low - 1),
+                           high + (high - low) * 0.15,
+                           Scale::linear,
+                           Ticks::decimal,
+                           tick_text,
+                           {}});
     } else {
         plot->set_axes(x, {line.name, 0, 104, Scale::linear, Ticks::decimal, tick_text, {}});
     }
@@ -391,9 +424,15 @@ void SimulatePage::draw_latency() {
         most = std::max(most, bars.counts[i]);
     }
     stack.layers = {layer};
-    latency_->set_axes({tr("seconds to the first token"), bars.bounds.front(), bars.bounds.back(), Scale::logarithmic,
-                        Ticks::decimal, latency_tick, {}},
-                       {tr("requests"), 0, static_cast<double>(most) * 1.25, Scale::linear, Ticks::decimal, tick_text, {}});
+    latency_->set_axes(
+        {tr("seconds to the first token"),
+         bars.bounds.front(),
+         bars.bounds.back(),
+         Scale::logarithmic,
+         Ticks::decimal,
+         latency_tick,
+         {}},
+        {tr("requests"), 0, static_cast<double>(most) * 1.25, Scale::linear, Ticks::decimal, tick_text, {}});
     latency_->draw(stack);
     const double p50 = all.ttft.quantile(0.5), p95 = all.ttft.quantile(0.95);
     Limit half{"p50", Qt::Vertical, p50, QStringLiteral("p50 ") + seconds_words(p50), t.text, 1.6};
@@ -406,7 +445,8 @@ void SimulatePage::draw_latency() {
     }
     latency_->set_limits(std::move(limits));
     latency_->set_title(tr("Time to first token"), tr("%1 requests").arg(shown_count(all.ttft.count())));
-    latency_->set_description(tr("half within %1, 95 % within %2").arg(seconds_words(p50), seconds_words(p95)));
+    latency_->set_description(
+        tr("half within %1, 95 % within %2").arg(seconds_words(p50), seconds_words(p95)));
 }
 
 void SimulatePage::draw_events() {
@@ -428,8 +468,10 @@ void SimulatePage::draw_events() {
                 color = t.warning;
                 break;
             case SimulationEvent::peak:
-                words = e.owner.isEmpty() ? tr("peak %1").arg(shown(bytes_text(Bytes(std::llround(e.value)))))
-                                          : tr("peak %1 by %2").arg(shown(bytes_text(Bytes(std::llround(e.value)))), e.owner);
+                words =
+                    e.owner.isEmpty()
+                        ? tr("peak %1").arg(shown(bytes_text(Bytes(std::llround(e.value)))))
+                        : tr("peak %1 by %2").arg(shown(bytes_text(Bytes(std::llround(e.value)))), e.owner);
                 color = t.accent;
                 break;
             case SimulationEvent::battery_off:
@@ -437,7 +479,8 @@ void SimulatePage::draw_events() {
                 color = t.bad;
                 break;
         }
-        auto* item = new QListWidgetItem(simulation_.clock(e.seconds) + QStringLiteral("  ") + words, events_);
+        auto* item =
+            new QListWidgetItem(simulation_.clock(e.seconds) + QStringLiteral("  ") + words, events_);
         item->setForeground(color);
     }
 }
@@ -460,7 +503,8 @@ void SimulatePage::set_time(double seconds) {
     const QString clock = simulation_.clock(time_), bytes = shown(bytes_text(Bytes(p.memory.ours())));
     memory_->set_cursor(cursor(clock + QStringLiteral(" · ") + bytes));
     memory_->set_description(tr("%1: model %2, other apps %3, %4 running")
-                                 .arg(clock, bytes, shown(bytes_text(Bytes(p.memory.others)))).arg(p.running));
+                                 .arg(clock, bytes, shown(bytes_text(Bytes(p.memory.others))))
+                                 .arg(p.running));
     const QString heat = QString::number(p.temperature, 'f', 1) + QStringLiteral(" °C");
     const QString battery = QString::number(100 * p.battery, 'f', 0) + QStringLiteral(" %");
     if (simulation_.result().thermal) {
@@ -486,7 +530,8 @@ std::vector<ResultCell> SimulatePage::results() const {
     const sim::RunResult& r = simulation_.result();
     const sim::AppResult all = r.all();
     std::vector<ResultCell> cells;
-    const auto cell = [&](const QString& caption, const QString& value, const QString& note, double raw, const char* tone = "") {
+    const auto cell = [&](const QString& caption, const QString& value, const QString& note, double raw,
+                          const char* tone = "") {
         ResultCell c;
         c.caption = caption;
         c.value = value;
@@ -497,28 +542,40 @@ std::vector<ResultCell> SimulatePage::results() const {
     };
     const auto text = [this](const char* name, sim::MetricUnit unit) {
         const sim::Estimate e = simulation_.metric(name);
-        return e.half > 0 ? shown(metric_text(e.mean, unit)) + QStringLiteral(" ± ") + shown(metric_text(e.half, unit)) : shown(metric_text(e.mean, unit));
+        return e.half > 0 ? shown(metric_text(e.mean, unit)) + QStringLiteral(" ± ") +
+                                shown(metric_text(e.half, unit))
+                          : shown(metric_text(e.mean, unit));
     };
     const double p95 = simulation_.metric("ttft_p95").mean;
     const double asked = simulation_.setup().scenario.objectives.ttft_p95;
     cell(tr("First token, p95"), seconds_words(p95),
-         asked > 0 ? tr("%1 asked · p50 %2").arg(seconds_words(asked), text("ttft_p50", sim::MetricUnit::seconds))
-                   : tr("p50 %1").arg(text("ttft_p50", sim::MetricUnit::seconds)),
+         asked > 0
+             ? tr("%1 asked · p50 %2").arg(seconds_words(asked), text("ttft_p50", sim::MetricUnit::seconds))
+             : tr("p50 %1").arg(text("ttft_p50", sim::MetricUnit::seconds)),
          p95, asked > 0 ? (p95 <= asked ? "good" : "bad") : "");
     cell(tr("Requests"), shown_count(all.arrived),
-         tr("%1 refused · %2 unfinished").arg(shown_count(all.refused), shown_count(all.unfinished)), static_cast<double>(all.arrived));
+         tr("%1 refused · %2 unfinished").arg(shown_count(all.refused), shown_count(all.unfinished)),
+         static_cast<double>(all.arrived));
     cell(tr("Peak memory"), shown(bytes_text(Bytes(r.peak.ours()))),
-         tr("at %1").arg(simulation_.clock(r.peak_seconds)) + (r.peak_owner.empty() ? QString() : QStringLiteral(" · ") + text_of(r.peak_owner)),
+         tr("at %1").arg(simulation_.clock(r.peak_seconds)) +
+             (r.peak_owner.empty() ? QString() : QStringLiteral(" · ") + text_of(r.peak_owner)),
          static_cast<double>(r.peak.ours()));
     if (r.thermal)
         cell(tr("Hottest"), QString::number(r.hottest, 'f', 1) + QStringLiteral(" °C"),
-             r.throttled_seconds > 0 ? tr("slower for %1").arg(seconds_words(r.throttled_seconds)) : tr("never slowed"), r.hottest,
-             r.throttled_seconds > 0 ? "warning" : "");
+             r.throttled_seconds > 0 ? tr("slower for %1").arg(seconds_words(r.throttled_seconds))
+                                     : tr("never slowed"),
+             r.hottest, r.throttled_seconds > 0 ? "warning" : "");
     else
-        cell(tr("Loads"), shown_count(r.loads), tr("%1 in total").arg(seconds_words(r.loading_seconds)), static_cast<double>(r.loads));
+        cell(tr("Loads"), shown_count(r.loads), tr("%1 in total").arg(seconds_words(r.loading_seconds)),
+             static_cast<double>(r.loads));
     if (r.battery || r.joules > 0)
-        cell(tr("Energy"), text("joules", sim::MetricUnit::joules).isEmpty() ? QString() : shown(view::number_text(r.joules / 3600)) + QStringLiteral(" Wh"),
-             r.battery ? tr("battery at the end %1 %").arg(std::lround(100 * r.battery_end)) : tr("from the wall"), r.joules);
+        cell(tr("Energy"),
+             text("joules", sim::MetricUnit::joules).isEmpty()
+                 ? QString()
+                 : shown(view::number_text(r.joules / 3600)) + QStringLiteral(" Wh"),
+             r.battery ? tr("battery at the end %1 %").arg(std::lround(100 * r.battery_end))
+                       : tr("from the wall"),
+             r.joules);
     else
         cell(tr("Busy"), text("utilization", sim::MetricUnit::share), tr("of the time"), r.busy_seconds);
     return cells;

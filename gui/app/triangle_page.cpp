@@ -54,7 +54,8 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
       quality_memory_(new Plot(tr("Quality"), tr("against memory, GiB"))),
       quality_job_(new Plot(tr("Quality"), tr("against job time"))),
       card_(new Card(tr("Under the pointer"))),
-      pinned_card_(new Card(tr("Pinned"), tr("differences from A beside each number; the best in a column is bold"))),
+      pinned_card_(
+          new Card(tr("Pinned"), tr("differences from A beside each number; the best in a column is bold"))),
       card_name_(new QLabel),
       card_about_(new QLabel),
       card_numbers_(new QLabel),
@@ -76,7 +77,8 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
     grid->setRowStretch(0, 1);
     grid->setRowStretch(1, 1);
     for (QWidget* w : {static_cast<QWidget*>(job_memory_), static_cast<QWidget*>(quality_memory_),
-                       static_cast<QWidget*>(quality_job_), static_cast<QWidget*>(card_), static_cast<QWidget*>(balance_)}) {
+                       static_cast<QWidget*>(quality_job_), static_cast<QWidget*>(card_),
+                       static_cast<QWidget*>(balance_)}) {
         w->setMinimumSize(200, 150);
         w->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     }
@@ -110,9 +112,12 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
     for (Plot* plot : {job_memory_, quality_memory_, quality_job_}) {
         wire(plot);
         plot->set_placeholder(tr("Searching…"));
-        connect(plot, &Plot::limit_moved, this, [this](const QString& option, double value) { limit_moved(option, value); });
+        connect(plot, &Plot::limit_moved, this,
+                [this](const QString& option, double value) { limit_moved(option, value); });
     }
-    connect(balance_, &BalanceTriangle::wanted_moved, this, [this](const Shares& w) { triangle_.set_wanted({w[0], w[1], w[2]}); });
+    connect(balance_, &BalanceTriangle::wanted_moved, this, [this](const Shares& w) {
+        triangle_.set_wanted({w[0], w[1], w[2]});
+    });
     connect(panel_, &LimitsPanel::shown_instead, this, [this](std::size_t i) { point_at(i); });
     connect(&triangle_, &Triangle::searched, this, [this] {
         pointed_.reset();
@@ -125,7 +130,7 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
         panel_->refresh();
         table_->setVisible(!triangle_.pins().empty());
         no_pins_->setVisible(triangle_.pins().empty());
-        table_->updateGeometry();
+        table_->setFixedHeight(table_->sizeHint().height());
         draw_marks();
     });
     connect(&triangle_.worker(), &Worker::failed, this, [this](const QString& why) {
@@ -134,7 +139,8 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
     });
     connect(table_, &PinnedTable::unpinned, this, [this](std::size_t row) { triangle_.unpin(row); });
     connect(table_, &PinnedTable::opened, this, [this](std::size_t row) {
-        if (this->session().apply(triangle_.pins()[row].deployment)) Q_EMIT show_page(QStringLiteral("explore"));
+        if (this->session().apply(triangle_.pins()[row].deployment))
+            Q_EMIT show_page(QStringLiteral("explore"));
     });
     table_->hide();
     draw_card();
@@ -142,7 +148,8 @@ TrianglePage::TrianglePage(Session& session, QWidget* parent)
 
 template <class Chart>
 void TrianglePage::wire(Chart* chart) {
-    connect(chart, &Chart::hovered, this, [this](const QString& key, int index) { point_at(member(key, index)); });
+    connect(chart, &Chart::hovered, this,
+            [this](const QString& key, int index) { point_at(member(key, index)); });
     connect(chart, &Chart::clicked, this, [this](const QString& key, int index) { pin(member(key, index)); });
     connect(chart, &Chart::stepped, this, &TrianglePage::step);
     connect(chart, &Chart::activated, this, [this] { pin(current()); });
@@ -187,14 +194,28 @@ void TrianglePage::draw_axes() {
     if (!quality.any()) quality = {0, 100};
     // Room for the rings of what has no score.
     const double span = std::max(quality.high - quality.low, 1.0);
-    const Axis memory_axis{tr("memory, GiB"), memory.low / 1.12, memory.high * 1.12, Scale::logarithmic,
-                           memory.high / memory.low > 6 ? Ticks::doubling : Ticks::decimal, tick_text, {}};
-    const Axis job_axis{tr("job time, s"), job.low / 1.12, job.high * 1.12, Scale::logarithmic, Ticks::decimal, seconds_tick, {}};
-    const Axis quality_axis{across ? text_of(quality::lane_name(triangle_.lane())) : tr("tokens kept, %"),
-                            quality.low - 0.09 * span,
-                            across ? quality.high + 0.07 * span : std::min(100.0, quality.high + 0.07 * span),
-                            Scale::linear, Ticks::decimal,
-                            [across](double v) { return tick_text(v) + (across ? QString() : QStringLiteral(" %")); }, {}};
+    const Axis memory_axis{tr("memory, GiB"),
+                           memory.low / 1.12,
+                           memory.high * 1.12,
+                           Scale::logarithmic,
+                           memory.high / memory.low > 6 ? Ticks::doubling : Ticks::decimal,
+                           tick_text,
+                           {}};
+    const Axis job_axis{tr("job time, s"),
+                        job.low / 1.12,
+                        job.high * 1.12,
+                        Scale::logarithmic,
+                        Ticks::decimal,
+                        seconds_tick,
+                        {}};
+    const Axis quality_axis{
+        across ? text_of(quality::lane_name(triangle_.lane())) : tr("tokens kept, %"),
+        quality.low - 0.09 * span,
+        across ? quality.high + 0.07 * span : std::min(100.0, quality.high + 0.07 * span),
+        Scale::linear,
+        Ticks::decimal,
+        [across](double v) { return tick_text(v) + (across ? QString() : QStringLiteral(" %")); },
+        {}};
     job_memory_->set_axes(memory_axis, job_axis);
     quality_memory_->set_axes(memory_axis, quality_axis);
     quality_job_->set_axes(job_axis, quality_axis);
@@ -203,8 +224,9 @@ void TrianglePage::draw_axes() {
     const auto& d = session().deployment();
     const devices::Planned& p = session().planned();
     Q_UNUSED(d)
-    job_memory_->set_title(tr("Job time"), tr("%1 + %2 tokens, against GiB")
-                                               .arg(shown_count(p.knobs.prompt), shown_count(p.knobs.generate)));
+    job_memory_->set_title(
+        tr("Job time"),
+        tr("%1 + %2 tokens, against GiB").arg(shown_count(p.knobs.prompt), shown_count(p.knobs.generate)));
     panel_->set_range("max-memory", memory_axis.low, memory_axis.high, true);
     panel_->set_range("max-job", job_axis.low, job_axis.high, true);
     panel_->set_range("min-quality", across ? 50 : quality_axis.low, 100, false);
@@ -216,7 +238,8 @@ void TrianglePage::draw() {
     if (!triangle_.ready()) return;
     groups_ = {{"excluded", {}}, {"dominated", {}}, {"front", {}}};
     for (std::size_t i = 0; i < triangle_.size(); ++i)
-        if (triangle_.drawable(i)) groups_[!triangle_.admitted(i) ? 0 : triangle_.on_front(i) ? 2 : 1].members.push_back(i);
+        if (triangle_.drawable(i))
+            groups_[!triangle_.admitted(i) ? 0 : triangle_.on_front(i) ? 2 : 1].members.push_back(i);
 
     const Theme& t = theme();
     QColor ring = t.second;
@@ -258,8 +281,16 @@ void TrianglePage::draw() {
 
     std::vector<ShareDots> shares;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-        ShareDots dots{groups_[g].key, {}, g == 0 ? ring : g == 1 ? dim : t.accent, g == 0 ? (triangle_.size() > 1000 ? 2.2 : 2.8) : g == 1 ? 2.6 : 4,
-                       g == 0 ? Shape::ring : Shape::disc, g == 2 ? t.card : QColor()};
+        ShareDots dots{groups_[g].key,
+                       {},
+                       g == 0   ? ring
+                       : g == 1 ? dim
+                                : t.accent,
+                       g == 0   ? (triangle_.size() > 1000 ? 2.2 : 2.8)
+                       : g == 1 ? 2.6
+                                : 4,
+                       g == 0 ? Shape::ring : Shape::disc,
+                       g == 2 ? t.card : QColor()};
         for (const std::size_t i : groups_[g].members) dots.points.push_back(shares_of(triangle_.merits(i)));
         shares.push_back(std::move(dots));
     }
@@ -299,13 +330,16 @@ void TrianglePage::draw_front(Plot* plot, X x, Y y, bool higher_is_better) {
 void TrianglePage::draw_limits() {
     const Theme& t = theme();
     const bool across = triangle_.scope() == Scope::catalogue;
-    const auto limit = [&](const QString& option, Qt::Orientation o, double value, const Axis& axis, const QString& words) {
+    const auto limit = [&](const QString& option, Qt::Orientation o, double value, const Axis& axis,
+                           const QString& words) {
         Limit l;
         l.key = option;
         l.orientation = o;
         l.draggable = true;
         const bool set = value > 0;
-        l.value = set ? std::clamp(value, axis.low, axis.high) : option.startsWith("max") ? axis.high : axis.low;
+        l.value = set                        ? std::clamp(value, axis.low, axis.high)
+                  : option.startsWith("max") ? axis.high
+                                             : axis.low;
         l.color = t.good;
         l.width = set ? 1.8 : 1;
         l.stroke = set ? Stroke::solid : Stroke::dotted;
@@ -316,11 +350,13 @@ void TrianglePage::draw_limits() {
     const double gib = c.max_memory.as_double() / (1024.0 * 1024 * 1024);
     const QString option = across ? QStringLiteral("min-score") : QStringLiteral("min-quality");
     const double quality = across ? triangle_.min_score() : 100 * c.min_quality;
-    const QString memory_words = tr("memory at most"), job_words = tr("job at most"), quality_words = tr("quality at least");
+    const QString memory_words = tr("memory at most"), job_words = tr("job at most"),
+                  quality_words = tr("quality at least");
     job_memory_->set_limits({limit("max-memory", Qt::Vertical, gib, job_memory_->x_axis(), memory_words),
                              limit("max-job", Qt::Horizontal, c.max_job, job_memory_->y_axis(), job_words)});
-    quality_memory_->set_limits({limit("max-memory", Qt::Vertical, gib, quality_memory_->x_axis(), memory_words),
-                                 limit(option, Qt::Horizontal, quality, quality_memory_->y_axis(), quality_words)});
+    quality_memory_->set_limits(
+        {limit("max-memory", Qt::Vertical, gib, quality_memory_->x_axis(), memory_words),
+         limit(option, Qt::Horizontal, quality, quality_memory_->y_axis(), quality_words)});
     quality_job_->set_limits({limit("max-job", Qt::Vertical, c.max_job, quality_job_->x_axis(), job_words),
                               limit(option, Qt::Horizontal, quality, quality_job_->y_axis(), quality_words)});
 }
@@ -329,7 +365,8 @@ void TrianglePage::limit_moved(const QString& option, double value) {
     const Axis& axis = option == "max-memory" ? job_memory_->x_axis()
                        : option == "max-job"  ? job_memory_->y_axis()
                                               : quality_memory_->y_axis();
-    const double share = (scaled(axis, value) - scaled(axis, axis.low)) / (scaled(axis, axis.high) - scaled(axis, axis.low));
+    const double share =
+        (scaled(axis, value) - scaled(axis, axis.low)) / (scaled(axis, axis.high) - scaled(axis, axis.low));
     const bool any = option.startsWith("max") ? share > 0.995 : share < 0.005;
     triangle_.set_limit(option, any ? QString() : Triangle::limit_text(option, value));
 }
@@ -338,7 +375,8 @@ void TrianglePage::draw_marks() {
     if (!triangle_.ready()) return;
     const Theme& t = theme();
     const auto place = [&](std::size_t i, auto add) {
-        const double m = triangle_.gibibytes(i), j = triangle_.job_seconds(i), q = triangle_.quality_percent(i);
+        const double m = triangle_.gibibytes(i), j = triangle_.job_seconds(i),
+                     q = triangle_.quality_percent(i);
         const double job = std::isfinite(j) ? j : job_memory_->y_axis().high;
         const double quality = std::isfinite(q) ? q : quality_memory_->y_axis().low;
         add(job_memory_, Point{m, job});
@@ -351,7 +389,8 @@ void TrianglePage::draw_marks() {
         const auto i = triangle_.shown_as(triangle_.pins()[k]);
         if (!i) continue;
         const QString name(QChar(static_cast<char16_t>(u'A' + k)));
-        const QColor fill = t.dark ? QColor("#FFFFFF") : t.text, ink = t.dark ? QColor("#10161F") : QColor("#FFFFFF");
+        const QColor fill = t.dark ? QColor("#FFFFFF") : t.text,
+                     ink = t.dark ? QColor("#10161F") : QColor("#FFFFFF");
         place(*i, [&](Plot* plot, Point at) { badges[plot].push_back({at, name, fill, ink}); });
         marks.push_back({shares_of(triangle_.merits(*i)), name, fill, ink});
     }
@@ -361,7 +400,8 @@ void TrianglePage::draw_marks() {
         plot->remove("ring");
     }
     balance_->set_badges(std::move(marks));
-    const auto mark = [&](std::size_t i, const QString& key, Shape shape, double radius, const QColor& color, const QColor& outline) {
+    const auto mark = [&](std::size_t i, const QString& key, Shape shape, double radius, const QColor& color,
+                          const QColor& outline) {
         place(i, [&](Plot* plot, Point at) {
             Dots dots;
             dots.key = key;
@@ -396,7 +436,8 @@ void TrianglePage::draw_card() {
     card_->set_title(pointed_ ? tr("Under the pointer") : tr("Nearest to the wanted balance"));
     if (!i) {
         card_name_->setText(triangle_.ready() ? tr("Nothing is admitted") : QString());
-        card_about_->setText(triangle_.ready() ? tr("Move a limit: lines and sliders show what they exclude.") : QString());
+        card_about_->setText(triangle_.ready() ? tr("Move a limit: lines and sliders show what they exclude.")
+                                               : QString());
         card_numbers_->clear();
         card_hint_->clear();
         return;
@@ -404,14 +445,16 @@ void TrianglePage::draw_card() {
     const plan::Candidate& c = triangle_.candidate(*i);
     const plan::Deployment d = triangle_.deployment(*i);
     card_name_->setText(triangle_.model(*i));
-    QString about = triangle_.recipe(*i) + QStringLiteral(" · KV ") + triangle_.kv(*i) + QStringLiteral(" · ") +
-                    tr("%1 tokens").arg(shown_count(c.context));
+    QString about = triangle_.recipe(*i) + QStringLiteral(" · KV ") + triangle_.kv(*i) +
+                    QStringLiteral(" · ") + tr("%1 tokens").arg(shown_count(c.context));
     if (!d.draft.empty()) about += QStringLiteral(" · ") + tr("draft %1").arg(text_of(d.draft));
     if (c.offload) about += QStringLiteral(" · ") + tr("spills to the host");
     card_about_->setText(about);
     QString rows;
     const auto row = [&](const QString& name, const QString& value, const QString& range = {}) {
-        rows += QStringLiteral("<tr><td style='color:%1; padding-right:9px'>%2</td><td>%3 <span style='color:%1'>%4</span></td></tr>")
+        rows += QStringLiteral(
+                    "<tr><td style='color:%1; padding-right:9px'>%2</td><td>%3 <span "
+                    "style='color:%1'>%4</span></td></tr>")
                     .arg(theme().second.name(), name.toHtmlEscaped(), value.toHtmlEscaped(),
                          range.isEmpty() ? QString() : (QStringLiteral("(") + range.toHtmlEscaped() + u')'));
     };
@@ -419,14 +462,15 @@ void TrianglePage::draw_card() {
     if (c.timed) {
         row(tr("Job"), shown(view::text(c.job)), shown_range(text_of(view::range_text(c.job))));
         row(tr("First token"), shown(view::text(c.first_token)));
-        row(tr("Decode"), shown(view::text(c.decode)) + QStringLiteral(" tok/s"), shown_range(text_of(view::range_text(c.decode))));
+        row(tr("Decode"), shown(view::text(c.decode)) + QStringLiteral(" tok/s"),
+            shown_range(text_of(view::range_text(c.decode))));
     } else {
         row(tr("Job"), tr("unknown"));
     }
     if (const quality::Score* s = triangle_.scope() == Scope::catalogue ? triangle_.published(*i) : nullptr) {
         const quality::ScoreBand band = triangle_.band(*i);
         row(text_of(quality::lane_name(s->lane)), QString::number(s->value, 'f', 1),
-            band.open       ? tr("quantized: lower, by how much is not measured")
+            band.open         ? tr("quantized: lower, by how much is not measured")
             : band.points > 0 ? tr("quantized: up to %1 points lower").arg(band.points)
                               : QString());
         row(tr("Reported by"), text_of(s->reporter));
@@ -434,19 +478,25 @@ void TrianglePage::draw_card() {
         row(text_of(quality::lane_name(triangle_.lane())), tr("no published score"));
     }
     if (c.loss.known())
-        row(tr("Tokens kept"), QString::number(100 * (1 - c.loss.top1_disagreement.central), 'f', 1) + QStringLiteral(" %"),
-            QStringLiteral("%1–%2").arg(100 * (1 - c.loss.top1_disagreement.high), 0, 'f', 1).arg(100 * (1 - c.loss.top1_disagreement.low), 0, 'f', 1));
+        row(tr("Tokens kept"),
+            QString::number(100 * (1 - c.loss.top1_disagreement.central), 'f', 1) + QStringLiteral(" %"),
+            QStringLiteral("%1–%2")
+                .arg(100 * (1 - c.loss.top1_disagreement.high), 0, 'f', 1)
+                .arg(100 * (1 - c.loss.top1_disagreement.low), 0, 'f', 1));
     else
         row(tr("Tokens kept"), tr("unknown"));
-    card_numbers_->setText(QStringLiteral("<table cellspacing='0' cellpadding='0' style='font-size:%1pt'>%2</table>")
-                               .arg(type(Type::note).pointSizeF(), 0, 'f', 2)
-                               .arg(rows));
+    card_numbers_->setText(
+        QStringLiteral("<table cellspacing='0' cellpadding='0' style='font-size:%1pt'>%2</table>")
+            .arg(type(Type::note).pointSizeF(), 0, 'f', 2)
+            .arg(rows));
     card_numbers_->setProperty("raw_memory", c.footprint.central.as_double());
     card_numbers_->setProperty("raw_job", c.job.central.value);
-    card_hint_->setText(triangle_.admitted(*i) ? tr("Enter pins it · Space opens it in Explore") : tr("Excluded · W says why not"));
-    const QString words = tr("%1, %2, memory %3, job %4")
-                              .arg(triangle_.label(*i), triangle_.admitted(*i) ? tr("admitted") : tr("excluded"),
-                                   shown(view::text(c.footprint)), c.timed ? shown(view::text(c.job)) : tr("unknown"));
+    card_hint_->setText(triangle_.admitted(*i) ? tr("Enter pins it · Space opens it in Explore")
+                                               : tr("Excluded · W says why not"));
+    const QString words =
+        tr("%1, %2, memory %3, job %4")
+            .arg(triangle_.label(*i), triangle_.admitted(*i) ? tr("admitted") : tr("excluded"),
+                 shown(view::text(c.footprint)), c.timed ? shown(view::text(c.job)) : tr("unknown"));
     for (Plot* plot : {job_memory_, quality_memory_, quality_job_}) plot->set_description(words);
     balance_->set_description(words);
 }
@@ -455,7 +505,8 @@ void TrianglePage::draw_card() {
 
 std::optional<std::size_t> TrianglePage::member(const QString& key, int index) const {
     for (const Group& g : groups_)
-        if (g.key == key && index >= 0 && static_cast<std::size_t>(index) < g.members.size()) return g.members[static_cast<std::size_t>(index)];
+        if (g.key == key && index >= 0 && static_cast<std::size_t>(index) < g.members.size())
+            return g.members[static_cast<std::size_t>(index)];
     return std::nullopt;
 }
 
@@ -476,16 +527,19 @@ void TrianglePage::step(int direction) {
     if (front.empty()) return;
     const auto at = current() ? std::find(front.begin(), front.end(), *current()) : front.end();
     const auto last = static_cast<std::ptrdiff_t>(front.size()) - 1;
-    const std::ptrdiff_t next = at == front.end() ? 0 : std::clamp<std::ptrdiff_t>(at - front.begin() + direction, 0, last);
+    const std::ptrdiff_t next =
+        at == front.end() ? 0 : std::clamp<std::ptrdiff_t>(at - front.begin() + direction, 0, last);
     point_at(front[static_cast<std::size_t>(next)]);
 }
 
 void TrianglePage::pin(std::optional<std::size_t> candidate) {
-    if (candidate && !triangle_.toggle_pin(*candidate)) Q_EMIT message(tr("All six pins are in use: unpin one first."));
+    if (candidate && !triangle_.toggle_pin(*candidate))
+        Q_EMIT message(tr("All six pins are in use: unpin one first."));
 }
 
 void TrianglePage::open(std::optional<std::size_t> candidate) {
-    if (candidate && session().apply(triangle_.deployment(*candidate))) Q_EMIT show_page(QStringLiteral("explore"));
+    if (candidate && session().apply(triangle_.deployment(*candidate)))
+        Q_EMIT show_page(QStringLiteral("explore"));
 }
 
 void TrianglePage::letter(int key) {
@@ -497,7 +551,8 @@ void TrianglePage::letter(int key) {
 std::vector<ResultCell> TrianglePage::results() const {
     if (!triangle_.ready()) return {};
     std::vector<ResultCell> cells;
-    const auto cell = [&](const QString& caption, const QString& value, const QString& note, double raw) -> ResultCell& {
+    const auto cell = [&](const QString& caption, const QString& value, const QString& note,
+                          double raw) -> ResultCell& {
         ResultCell c;
         c.caption = caption;
         c.value = value;
@@ -507,11 +562,13 @@ std::vector<ResultCell> TrianglePage::results() const {
         return cells.back();
     };
     if (const auto i = triangle_.nearest()) {
-        ResultCell& c = cell(tr("Nearest to the wanted balance"), triangle_.label(*i),
-                             shown(view::text(triangle_.candidate(*i).footprint)) + QStringLiteral(" · ") +
-                                 (triangle_.candidate(*i).timed ? shown(view::text(triangle_.candidate(*i).job)) : tr("speed unknown")) +
-                                 QStringLiteral(" · ") + tr("context %1").arg(shown_count(triangle_.candidate(*i).context)),
-                             static_cast<double>(*i));
+        ResultCell& c = cell(
+            tr("Nearest to the wanted balance"), triangle_.label(*i),
+            shown(view::text(triangle_.candidate(*i).footprint)) + QStringLiteral(" · ") +
+                (triangle_.candidate(*i).timed ? shown(view::text(triangle_.candidate(*i).job))
+                                               : tr("speed unknown")) +
+                QStringLiteral(" · ") + tr("context %1").arg(shown_count(triangle_.candidate(*i).context)),
+            static_cast<double>(*i));
         c.tone = "warning";
         c.stretch = 2;
     } else {
@@ -520,29 +577,42 @@ std::vector<ResultCell> TrianglePage::results() const {
         c.stretch = 2;
     }
     const std::size_t n = triangle_.size(), a = triangle_.admitted_count(), f = triangle_.front().size();
-    cell(tr("Candidates"), shown_count(static_cast<std::int64_t>(n)), tr("in %1 ms").arg(std::lround(triangle_.search_milliseconds())), static_cast<double>(n));
-    cell(tr("Admitted"), shown_count(static_cast<std::int64_t>(a)), tr("%1 excluded").arg(shown_count(static_cast<std::int64_t>(n - a))), static_cast<double>(a));
-    cell(tr("On the front"), shown_count(static_cast<std::int64_t>(f)), tr("nothing beats these"), static_cast<double>(f)).tone = "accent";
+    cell(tr("Candidates"), shown_count(static_cast<std::int64_t>(n)),
+         tr("in %1 ms").arg(std::lround(triangle_.search_milliseconds())), static_cast<double>(n));
+    cell(tr("Admitted"), shown_count(static_cast<std::int64_t>(a)),
+         tr("%1 excluded").arg(shown_count(static_cast<std::int64_t>(n - a))), static_cast<double>(a));
+    cell(tr("On the front"), shown_count(static_cast<std::int64_t>(f)), tr("nothing beats these"),
+         static_cast<double>(f))
+        .tone = "accent";
     const Triangle::Tightest t = triangle_.tightest();
-    cell(tr("Tightest limit"), t.text.isEmpty() ? tr("none") : shown(t.text), t.text.isEmpty() ? tr("drag a line in a chart") : tr("alone excludes %1").arg(shown_count(static_cast<std::int64_t>(t.excludes))), static_cast<double>(t.excludes)).stretch = 2;
+    cell(tr("Tightest limit"), t.text.isEmpty() ? tr("none") : shown(t.text),
+         t.text.isEmpty() ? tr("drag a line in a chart")
+                          : tr("alone excludes %1").arg(shown_count(static_cast<std::int64_t>(t.excludes))),
+         static_cast<double>(t.excludes))
+        .stretch = 2;
     return cells;
 }
 
 bool TrianglePage::export_as(const QString& path, QString* why) {
     if (!path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)) return export_picture(*this, path, why);
-    return export_table(triangle_.pins().empty() ? *job_memory_->table() : *static_cast<QAbstractItemModel*>(pinned_), path, why);
+    return export_table(
+        triangle_.pins().empty() ? *job_memory_->table() : *static_cast<QAbstractItemModel*>(pinned_), path,
+        why);
 }
 
 void TrianglePage::demonstrate() {
     // All models with limits drawn and three of the front pinned, once the search is done.
     const auto show = [this] {
-        if (!triangle_.pins().empty() || triangle_.size() == 0 || triangle_.scope() != Scope::catalogue) return;
+        if (!triangle_.pins().empty() || triangle_.size() == 0 || triangle_.scope() != Scope::catalogue)
+            return;
         triangle_.set_limit(QStringLiteral("max-job"), QStringLiteral("300s"));
         triangle_.set_limit(QStringLiteral("min-quality"), QStringLiteral("85%"));
         triangle_.set_limit(QStringLiteral("min-score"), QStringLiteral("35.0"));
         const auto front = triangle_.front();
         for (const double share : {0.95, 0.5, 0.1})
-            if (!front.empty()) triangle_.toggle_pin(front[static_cast<std::size_t>(share * static_cast<double>(front.size() - 1))]);
+            if (!front.empty())
+                triangle_.toggle_pin(
+                    front[static_cast<std::size_t>(share * static_cast<double>(front.size() - 1))]);
     };
     connect(&triangle_, &Triangle::searched, this, show, Qt::SingleShotConnection);
     triangle_.set_scope(Scope::catalogue);

@@ -48,7 +48,7 @@ class TrianglePage : public Page {
         QString key;
         std::vector<std::size_t> members;
     };
-    void draw();        ///< all four after a search or a decision
+    void draw();  ///< all four after a search or a decision
     void draw_axes();
     template <class X, class Y>
     void draw_front(Plot* plot, X x, Y y, bool higher_is_better);

@@ -36,8 +36,12 @@ struct Extent {
     std::vector<std::string> kv;
 };
 const Extent kExtents[] = {
-    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "three contexts, three KV types"), {128, 512, 2048}, {"f16", "int8", "int4"}},
-    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "one context, three KV types"), {512}, {"f16", "int8", "int4"}},
+    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "three contexts, three KV types"),
+     {128, 512, 2048},
+     {"f16", "int8", "int4"}},
+    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "one context, three KV types"),
+     {512},
+     {"f16", "int8", "int4"}},
     {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "one context, f16"), {512}, {"f16"}},
 };
 
@@ -62,7 +66,9 @@ VerifyPage::VerifyPage(Session& session, QWidget* parent)
     : Page(session, parent),
       table_(new VerificationModel(verification_, this)),
       bars_(new PairedBars),
-      bars_card_(new Card(tr("Predicted and achieved"), tr("outline = predicted, solid = achieved; whiskers = intervals; each row has its own scale"))),
+      bars_card_(new Card(
+          tr("Predicted and achieved"),
+          tr("outline = predicted, solid = achieved; whiskers = intervals; each row has its own scale"))),
       probes_card_(new Card(tr("What this machine does"))),
       detail_card_(new Card(tr("The row in words"))),
       views_(new QStackedWidget),
@@ -79,7 +85,8 @@ VerifyPage::VerifyPage(Session& session, QWidget* parent)
     side->addWidget(probes_card_, 6);
     side->addWidget(detail_card_, 4);
     row->addLayout(side, 36);
-    for (QWidget* w : {static_cast<QWidget*>(bars_card_), static_cast<QWidget*>(probes_card_), static_cast<QWidget*>(detail_card_)}) {
+    for (QWidget* w : {static_cast<QWidget*>(bars_card_), static_cast<QWidget*>(probes_card_),
+                       static_cast<QWidget*>(detail_card_)}) {
         w->setMinimumSize(200, 120);
         w->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     }
@@ -87,9 +94,10 @@ VerifyPage::VerifyPage(Session& session, QWidget* parent)
     probes_ = plain_table(probes_model_, tr("What this machine does"));
     empty_->setAlignment(Qt::AlignCenter);
     empty_->setWordWrap(true);
-    empty_->setText(tr("Verify runs the project's own engine on this machine and holds each prediction against it: "
-                       "bytes allocated, resident memory, bandwidth, decode and first token.\n\n"
-                       "Calibrate first, then verify. Close other programs: a disturbed machine proves nothing."));
+    empty_->setText(
+        tr("Verify runs the project's own engine on this machine and holds each prediction against it: "
+           "bytes allocated, resident memory, bandwidth, decode and first token.\n\n"
+           "Calibrate first, then verify. Close other programs: a disturbed machine proves nothing."));
     set_role(empty_, "note");
     views_->addWidget(empty_);
     views_->addWidget(bars_);
@@ -114,12 +122,16 @@ VerifyPage::VerifyPage(Session& session, QWidget* parent)
     connect(toggle, &QShortcut::activated, this, [this] { show_table(views_->currentWidget() == bars_); });
     connect(bars_, &PairedBars::selected_changed, this, &VerifyPage::show_detail);
     const auto open = [this](int r) {
-        if (const QString item = table_->data(table_->index(r, 0), VerificationModel::item_role).toString(); !item.isEmpty()) Q_EMIT open_ledger(item);
+        if (const QString item = table_->data(table_->index(r, 0), VerificationModel::item_role).toString();
+            !item.isEmpty())
+            Q_EMIT open_ledger(item);
     };
     connect(bars_, &PairedBars::activated, this, open);
     connect(table_view_, &QTableView::doubleClicked, this, [open](const QModelIndex& i) { open(i.row()); });
-    connect(table_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& i) { show_detail(i.row()); });
+    connect(table_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& i) { show_detail(i.row()); });
     connect(&verification_, &Verification::verified, this, [this] {
+        progress_note_->clear();
         draw();
         Q_EMIT results_changed();
     });
@@ -163,7 +175,9 @@ void VerifyPage::build_panel() {
         return l;
     };
     label(tr("1. Calibrate"), "title");
-    label(tr("Measures bandwidth, peak rates, barriers and storage. Plans for this machine then use what was measured."), "note");
+    label(tr("Measures bandwidth, peak rates, barriers and storage. Plans for this machine then use what was "
+             "measured."),
+          "note");
     seconds_ = new QSpinBox;
     seconds_->setRange(2, 600);
     seconds_->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -226,9 +240,11 @@ void VerifyPage::build_panel() {
         progress_note_->setText(tr("cancelled"));
     });
     connect(use_device_, &QPushButton::clicked, this, [this] {
-        if (session().set_option(QStringLiteral("device"), QStringLiteral("host"))) Q_EMIT show_page(QStringLiteral("explore"));
+        if (session().set_option(QStringLiteral("device"), QStringLiteral("host")))
+            Q_EMIT show_page(QStringLiteral("explore"));
     });
-    for (QComboBox* box : {model_, extent_}) connect(box, &QComboBox::currentIndexChanged, this, [this] { Q_EMIT results_changed(); });
+    for (QComboBox* box : {model_, extent_})
+        connect(box, &QComboBox::currentIndexChanged, this, [this] { Q_EMIT results_changed(); });
     connect(runs_, &QSpinBox::valueChanged, this, [this] { Q_EMIT results_changed(); });
 }
 
@@ -276,7 +292,9 @@ void VerifyPage::draw() {
     std::vector<PairedBar> rows;
     for (int r = 0; r < table_->rowCount(); ++r) {
         const kernels::VerifyItem& i = table_->item(r);
-        const auto cell = [&](VerificationModel::Column c) { return table_->data(table_->index(r, c)).toString(); };
+        const auto cell = [&](VerificationModel::Column c) {
+            return table_->data(table_->index(r, c)).toString();
+        };
         PairedBar b;
         b.name = cell(VerificationModel::model) + QStringLiteral(" · ") + cell(VerificationModel::what);
         QStringList detail;
@@ -327,12 +345,16 @@ void VerifyPage::draw_probes() {
         }
     }
     if (!c) {
-        probes_note_->setText(tr("Not calibrated yet: plans for this machine rest on what its class usually does."));
+        probes_note_->setText(
+            tr("Not calibrated yet: plans for this machine rest on what its class usually does."));
         probes_model_->set_results({});
         probes_->hide();
         return;
     }
-    probes_note_->setText(tr("%1 · %2 · threads: %3 · pages: %4").arg(text_of(c->date), text_of(c->isa)).arg(c->threads).arg(text_of(c->pages)));
+    probes_note_->setText(tr("%1 · %2 · threads: %3 · pages: %4")
+                              .arg(text_of(c->date), text_of(c->isa))
+                              .arg(c->threads)
+                              .arg(text_of(c->pages)));
     probes_model_->set_results(c->results);
     probes_->show();
     probes_->resizeColumnsToContents();
@@ -350,15 +372,21 @@ void VerifyPage::show_detail(int row) {
     const kernels::VerifyItem& i = table_->item(row);
     const auto value = [&](double v) { return shown(measured_text(v, i.unit)); };
     QStringList lines;
-    lines << QStringLiteral("<b>%1</b>").arg((table_->data(table_->index(row, VerificationModel::model)).toString() + QStringLiteral(" · ") + text_of(i.what)).toHtmlEscaped());
+    lines << QStringLiteral("<b>%1</b>")
+                 .arg((table_->data(table_->index(row, VerificationModel::model)).toString() +
+                       QStringLiteral(" · ") + text_of(i.what))
+                          .toHtmlEscaped());
     if (i.predicted > 0)
-        lines << (i.low < i.high ? tr("Predicted %1, and said %2 to %3.").arg(value(i.predicted), value(i.low), value(i.high))
+        lines << (i.low < i.high ? tr("Predicted %1, and said %2 to %3.")
+                                       .arg(value(i.predicted), value(i.low), value(i.high))
                                  : tr("Predicted exactly %1.").arg(value(i.predicted)));
     else
         lines << tr("Nothing was predicted: this is an input of the predictions.");
-    lines << (i.achieved.samples > 1 ? tr("Achieved %1; the median lies between %2 and %3 (samples: %4).")
-                                           .arg(value(i.achieved.median), value(i.achieved.low), value(i.achieved.high)).arg(i.achieved.samples)
-                                     : tr("Achieved %1.").arg(value(i.achieved.median)));
+    lines << (i.achieved.samples > 1
+                  ? tr("Achieved %1; the median lies between %2 and %3 (samples: %4).")
+                        .arg(value(i.achieved.median), value(i.achieved.low), value(i.achieved.high))
+                        .arg(i.achieved.samples)
+                  : tr("Achieved %1.").arg(value(i.achieved.median)));
     if (i.achieved.unclean > 0) lines << tr("Disturbed samples: %1.").arg(i.achieved.unclean);
     if (!i.achieved.how.empty()) lines << text_of(i.achieved.how).toHtmlEscaped();
     detail_->setText(lines.join(QStringLiteral("<br>")));
@@ -375,7 +403,8 @@ void VerifyPage::show_table(bool on) {
 
 std::vector<ResultCell> VerifyPage::results() const {
     std::vector<ResultCell> cells;
-    const auto cell = [&](const QString& caption, const QString& value, const QString& note, double raw, const char* tone = "") {
+    const auto cell = [&](const QString& caption, const QString& value, const QString& note, double raw,
+                          const char* tone = "") {
         ResultCell c;
         c.caption = caption;
         c.value = value;
@@ -391,16 +420,29 @@ std::vector<ResultCell> VerifyPage::results() const {
     const kernels::VerifyRun& r = *verification_.run();
     using kernels::Verdict;
     const auto holds = verification_.count(Verdict::holds), missed = verification_.count(Verdict::missed),
-               unclear = verification_.count(Verdict::inconclusive), all = r.items.size() - verification_.count(Verdict::measured);
+               unclear = verification_.count(Verdict::inconclusive),
+               all = r.items.size() - verification_.count(Verdict::measured);
     const int status = r.exit_status();
-    cell(tr("Verdict"), status == 0 ? tr("Predictions hold") : status == 1 ? tr("%1 missed").arg(missed) : tr("Inconclusive"),
-         status == 3 && !r.quiet ? tr("the machine was not quiet") : tr("%1 of %2 hold").arg(holds).arg(all), status,
-         status == 0 ? "good" : status == 1 ? "bad" : "warning");
-    cell(tr("Hold"), QString::number(holds), tr("of %1 predictions").arg(all), static_cast<double>(holds), "good");
-    cell(tr("Missed"), QString::number(missed), tr("outside their own interval"), static_cast<double>(missed), missed > 0 ? "bad" : "");
-    cell(tr("Inconclusive"), QString::number(unclear), tr("%1 of %2 samples disturbed").arg(r.disturbed).arg(r.samples), static_cast<double>(unclear), unclear > 0 ? "warning" : "");
+    cell(tr("Verdict"),
+         status == 0   ? tr("Predictions hold")
+         : status == 1 ? tr("%1 missed").arg(missed)
+                       : tr("Inconclusive"),
+         status == 3 && !r.quiet ? tr("the machine was not quiet") : tr("%1 of %2 hold").arg(holds).arg(all),
+         status,
+         status == 0   ? "good"
+         : status == 1 ? "bad"
+                       : "warning");
+    cell(tr("Hold"), QString::number(holds), tr("of %1 predictions").arg(all), static_cast<double>(holds),
+         "good");
+    cell(tr("Missed"), QString::number(missed), tr("outside their own interval"), static_cast<double>(missed),
+         missed > 0 ? "bad" : "");
+    cell(tr("Inconclusive"), QString::number(unclear),
+         tr("%1 of %2 samples disturbed").arg(r.disturbed).arg(r.samples), static_cast<double>(unclear),
+         unclear > 0 ? "warning" : "");
     cell(tr("Read bandwidth"), shown(rate_text(BytesPerSecond((r.read_low + r.read_high) / 2))),
-         shown(rate_text(BytesPerSecond(r.read_low))) + QStringLiteral("–") + shown(rate_text(BytesPerSecond(r.read_high))), r.read_low);
+         shown(rate_text(BytesPerSecond(r.read_low))) + QStringLiteral("–") +
+             shown(rate_text(BytesPerSecond(r.read_high))),
+         r.read_low);
     return cells;
 }
 

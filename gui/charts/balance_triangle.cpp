@@ -25,7 +25,8 @@ QFont note_font(bool bold) {
 
 }  // namespace
 
-BalanceTriangle::BalanceTriangle(const QString& title, const QString& note, QWidget* parent) : QFrame(parent) {
+BalanceTriangle::BalanceTriangle(const QString& title, const QString& note, QWidget* parent)
+    : QFrame(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     set_title(title, note);
@@ -79,7 +80,8 @@ void BalanceTriangle::set_description(const QString& words) {
 
 std::array<QPointF, 3> BalanceTriangle::corners_px() const {
     const double line = QFontMetricsF(note_font(false)).height();
-    const double top = 14 + line + 2.4 * line + 8, bottom = height() - 2.2 * line - 14 - (remark_.isEmpty() ? 0 : line);
+    const double top = 14 + line + 2.4 * line + 8,
+                 bottom = height() - 2.2 * line - 14 - (remark_.isEmpty() ? 0 : line);
     const double tall = std::max(60.0, std::min(bottom - top, (width() - 70.0) * std::sqrt(3) / 2));
     const double half = tall / std::sqrt(3), centre = width() / 2.0;
     const double y = top + std::max(0.0, (bottom - top - tall) / 2);
@@ -93,7 +95,8 @@ QPointF BalanceTriangle::to_pixels(const Shares& s) const {
 
 Shares BalanceTriangle::to_shares(QPointF at) const {
     const auto c = corners_px();
-    const double area = (c[1].x() - c[0].x()) * (c[2].y() - c[0].y()) - (c[2].x() - c[0].x()) * (c[1].y() - c[0].y());
+    const double area =
+        (c[1].x() - c[0].x()) * (c[2].y() - c[0].y()) - (c[2].x() - c[0].x()) * (c[1].y() - c[0].y());
     const auto part = [&](QPointF a, QPointF b) {
         return ((a.x() - at.x()) * (b.y() - at.y()) - (b.x() - at.x()) * (a.y() - at.y())) / area;
     };
@@ -121,7 +124,8 @@ void BalanceTriangle::paintEvent(QPaintEvent*) {
     p.setFont(note_font(false));
     p.setPen(t.second);
     const double after = 12 + title_size.horizontalAdvance(title_) + 9;
-    p.drawText(QPointF(after, 10 + title_size.ascent()), small.elidedText(note_, Qt::ElideRight, width() - after - 12));
+    p.drawText(QPointF(after, 10 + title_size.ascent()),
+               small.elidedText(note_, Qt::ElideRight, width() - after - 12));
 
     const auto c = corners_px();
     p.setPen(QPen(t.grid, 1));
@@ -137,7 +141,8 @@ void BalanceTriangle::paintEvent(QPaintEvent*) {
     p.setBrush(Qt::NoBrush);
     p.drawPolygon(c.data(), 3);
 
-    const auto text = [&](QPointF at, Qt::Alignment side, const QString& words, bool bold, const QColor& color, bool plate = false) {
+    const auto text = [&](QPointF at, Qt::Alignment side, const QString& words, bool bold,
+                          const QColor& color, bool plate = false) {
         const QFontMetricsF& m = bold ? strong : small;
         QRectF box(0, 0, std::ceil(m.horizontalAdvance(words)) + 2, std::ceil(m.height()));
         box.moveCenter(at);
@@ -168,7 +173,8 @@ void BalanceTriangle::paintEvent(QPaintEvent*) {
         text({x, at.y() + 0.6 * line + 5}, side, corner.name, true, t.text);
         text({x, at.y() + 1.55 * line + 5}, side, corner.about, false, t.second);
     }
-    if (!remark_.isEmpty()) text({width() / 2.0, height() - 0.7 * line - 4}, Qt::AlignHCenter, remark_, false, t.warning);
+    if (!remark_.isEmpty())
+        text({width() / 2.0, height() - 0.7 * line - 4}, Qt::AlignHCenter, remark_, false, t.warning);
 
     for (const ShareDots& d : dots_) {
         std::vector<QPointF> at;
@@ -200,7 +206,8 @@ void BalanceTriangle::paintEvent(QPaintEvent*) {
         p.drawEllipse(at, 8, 8);
         const bool right = at.x() < width() * 0.62;
         const bool beside = std::abs(at.y() - handle.y()) < line && std::abs(at.x() - handle.x()) < 60;
-        text({at.x() + (right ? 13 : -13), at.y() + (beside ? line : 0)}, right ? Qt::AlignLeft : Qt::AlignRight, chosen_name_, true, t.warning, true);
+        text({at.x() + (right ? 13 : -13), at.y() + (beside ? line : 0)},
+             right ? Qt::AlignLeft : Qt::AlignRight, chosen_name_, true, t.warning, true);
     }
     for (const Mark& b : badges_) draw_badge(p, to_pixels(b.at), b.text, b.fill, b.ink);
     if (ring_shown_) {

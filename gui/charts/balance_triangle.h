@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// Three shares that sum to one as places in a triangle, and a handle that the user drags to the balance wanted.
+// Three shares that sum to one as places in a triangle, and a handle that the user drags to the balance
+// wanted.
 #pragma once
 
 #include <QFrame>

@@ -56,7 +56,8 @@ QRect PairedBars::row_rect(int row) const {
 void PairedBars::fit() {
     verticalScrollBar()->setPageStep(viewport()->height());
     verticalScrollBar()->setSingleStep(row_height());
-    verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(rows_.size()) * row_height() - viewport()->height()));
+    verticalScrollBar()->setRange(
+        0, std::max(0, static_cast<int>(rows_.size()) * row_height() - viewport()->height()));
 }
 
 void PairedBars::resizeEvent(QResizeEvent* event) {
@@ -83,11 +84,14 @@ void PairedBars::paintEvent(QPaintEvent*) {
         return w;
     };
     const int names = std::min(std::max(widest([](const PairedBar& b) { return b.name; }, nm, 80),
-                                        widest([](const PairedBar& b) { return b.detail; }, sm, 80)) + 14,
+                                        widest([](const PairedBar& b) { return b.detail; }, sm, 80)) +
+                                   14,
                                viewport()->width() * 2 / 5);
     const int values = std::max(widest([](const PairedBar& b) { return b.predicted_text; }, sm, 40),
-                                widest([](const PairedBar& b) { return b.achieved_text; }, sm, 40)) + 12;
-    const int verdicts = widest([](const PairedBar& b) { return b.mark + QStringLiteral("  ") + b.verdict; }, nm, 60) + 8;
+                                widest([](const PairedBar& b) { return b.achieved_text; }, sm, 40)) +
+                       12;
+    const int verdicts =
+        widest([](const PairedBar& b) { return b.mark + QStringLiteral("  ") + b.verdict; }, nm, 60) + 8;
     const int ratios = nm.horizontalAdvance(QStringLiteral("0.0000")) + 14;
     const int left = names, right = viewport()->width() - values - ratios - verdicts - 26;
     const double length = std::max(40, right - left);
@@ -105,13 +109,16 @@ void PairedBars::paintEvent(QPaintEvent*) {
         p.drawText(QRect(4, r.top() + 3, names - 6, line + 2), Qt::AlignLeft | Qt::AlignVCenter, name);
         p.setFont(small);
         p.setPen(t.second);
-        p.drawText(QRect(4, r.top() + line + 4, names - 6, line + 2), Qt::AlignLeft | Qt::AlignVCenter, b.detail);
+        p.drawText(QRect(4, r.top() + line + 4, names - 6, line + 2), Qt::AlignLeft | Qt::AlignVCenter,
+                   b.detail);
 
         // Each row on its own scale; the longer of both ends reaches 94 %.
         const double most = std::max({b.predicted, b.predicted_high, b.achieved, b.achieved_high, 1e-300});
         const auto x = [&](double v) { return left + v / most * length * 0.94; };
-        const double thick = line * 0.62, top = r.top() + 4 + (line - thick) / 2, second = r.top() + line + 6 + (line - thick) / 2;
-        const auto bar = [&](double y, double value, double low, double high, const QColor& fill, bool outline) {
+        const double thick = line * 0.62, top = r.top() + 4 + (line - thick) / 2,
+                     second = r.top() + line + 6 + (line - thick) / 2;
+        const auto bar = [&](double y, double value, double low, double high, const QColor& fill,
+                             bool outline) {
             if (value <= 0) return;
             const QRectF box(left, y, std::max(x(value) - left, 1.0), thick);
             p.setPen(outline ? QPen(fill, 1.4) : QPen(Qt::NoPen));
@@ -124,23 +131,27 @@ void PairedBars::paintEvent(QPaintEvent*) {
                 const double mid = y + thick / 2;
                 p.setPen(QPen(t.text, 1.4));
                 p.drawLine(QPointF(x(low), mid), QPointF(x(high), mid));
-                for (const double end : {low, high}) p.drawLine(QPointF(x(end), y + 1), QPointF(x(end), y + thick - 1));
+                for (const double end : {low, high})
+                    p.drawLine(QPointF(x(end), y + 1), QPointF(x(end), y + thick - 1));
             }
         };
         bar(top, b.predicted, b.predicted_low, b.predicted_high, t.of(DataClass::weights), true);
         bar(second, b.achieved, b.achieved_low, b.achieved_high, t.of(DataClass::weights), false);
         const int value_left = right + 8;
         p.setPen(t.second);
-        if (b.predicted > 0) p.drawText(QRect(value_left, r.top() + 3, values, line + 2), Qt::AlignLeft | Qt::AlignVCenter, b.predicted_text);
+        if (b.predicted > 0)
+            p.drawText(QRect(value_left, r.top() + 3, values, line + 2), Qt::AlignLeft | Qt::AlignVCenter,
+                       b.predicted_text);
         p.setPen(t.text);
-        p.drawText(QRect(value_left, r.top() + line + 4, values, line + 2), Qt::AlignLeft | Qt::AlignVCenter, b.achieved_text);
+        p.drawText(QRect(value_left, r.top() + line + 4, values, line + 2), Qt::AlignLeft | Qt::AlignVCenter,
+                   b.achieved_text);
         p.setFont(normal);
         p.setPen(b.tone.isValid() ? b.tone : t.text);
         if (b.predicted > 0)
-            p.drawText(QRect(value_left + values, r.top(), ratios, r.height()), Qt::AlignRight | Qt::AlignVCenter,
-                       QString::number(b.achieved / b.predicted, 'f', 3));
-        p.drawText(QRect(value_left + values + ratios + 10, r.top(), verdicts, r.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                   b.mark + QStringLiteral("  ") + b.verdict);
+            p.drawText(QRect(value_left + values, r.top(), ratios, r.height()),
+                       Qt::AlignRight | Qt::AlignVCenter, QString::number(b.achieved / b.predicted, 'f', 3));
+        p.drawText(QRect(value_left + values + ratios + 10, r.top(), verdicts, r.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, b.mark + QStringLiteral("  ") + b.verdict);
     }
     if (hasFocus()) {
         p.setBrush(Qt::NoBrush);

@@ -9,14 +9,14 @@
 namespace memwall::gui {
 
 struct PairedBar {
-    QString name;              ///< "small-dense decode"
-    QString detail;            ///< "f16 · 512"
+    QString name;                                                 ///< "small-dense decode"
+    QString detail;                                               ///< "f16 · 512"
     double predicted = 0, predicted_low = 0, predicted_high = 0;  ///< 0 = nothing was predicted
     double achieved = 0, achieved_low = 0, achieved_high = 0;
     QString predicted_text, achieved_text;
-    QString verdict;           ///< in words
-    QColor tone{};             ///< of verdict and ratio
-    QString mark;              ///< "✓", "✗", "?" beside the word
+    QString verdict;  ///< in words
+    QColor tone{};    ///< of verdict and ratio
+    QString mark;     ///< "✓", "✗", "?" beside the word
 };
 
 /// Bars of one unit would dwarf each other, so each row has a scale of its own: 1 is the prediction.

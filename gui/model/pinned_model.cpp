@@ -44,15 +44,15 @@ const Number kNumbers[] = {
      [](const Pin& p) { return text_of(view::text(p.candidate.footprint)); }, bytes_difference},
     {PinnedModel::decode, false, "speed.decode_tokens_per_second.central",
      [](const Pin& p) { return timed(p, p.candidate.decode.central.value); },
-     [](const Pin& p) { return text_of(view::text(p.candidate.decode)) + QStringLiteral(" tok/s"); }, three_digits},
+     [](const Pin& p) { return text_of(view::text(p.candidate.decode)) + QStringLiteral(" tok/s"); },
+     three_digits},
     {PinnedModel::first_token, true, "speed.time_to_first_token_seconds.central",
      [](const Pin& p) { return timed(p, p.candidate.first_token.central.value); },
      [](const Pin& p) { return text_of(view::text(p.candidate.first_token)); }, seconds_difference},
     {PinnedModel::job, true, "speed.job_seconds.central",
      [](const Pin& p) { return timed(p, p.candidate.job.central.value); },
      [](const Pin& p) { return text_of(view::text(p.candidate.job)); }, seconds_difference},
-    {PinnedModel::quality, false, "quality",
-     [](const Pin& p) { return p.score >= 0 ? p.score : kept(p); },
+    {PinnedModel::quality, false, "quality", [](const Pin& p) { return p.score >= 0 ? p.score : kept(p); },
      [](const Pin& p) {
          return p.score >= 0 ? QString::number(p.score, 'f', 1)
                              : QString::number(kept(p), 'f', 1) + QStringLiteral(" %");
@@ -68,7 +68,8 @@ const Number* number_of(int column) {
 
 }  // namespace
 
-PinnedModel::PinnedModel(Triangle& triangle, QObject* parent) : QAbstractTableModel(parent), triangle_(triangle) {
+PinnedModel::PinnedModel(Triangle& triangle, QObject* parent)
+    : QAbstractTableModel(parent), triangle_(triangle) {
     connect(&triangle, &Triangle::pins_changed, this, &PinnedModel::reset);
     reset();
 }
@@ -104,11 +105,13 @@ QVariant PinnedModel::data(const QModelIndex& index, int role) const {
             case quantity_role:
                 return QLatin1String(number->quantity);
             case difference_role:
-                return known && index.row() > 0 && std::isfinite(d) && std::abs(d) > 1e-12 * std::abs(reference)
+                return known && index.row() > 0 && std::isfinite(d) &&
+                               std::abs(d) > 1e-12 * std::abs(reference)
                            ? number->difference(d)
                            : QString();
             case tone_role:
-                if (!known || index.row() == 0 || !(std::abs(d) > 1e-12 * std::abs(reference))) return QString();
+                if (!known || index.row() == 0 || !(std::abs(d) > 1e-12 * std::abs(reference)))
+                    return QString();
                 return (d < 0) == number->smaller_is_better ? QStringLiteral("good") : QStringLiteral("bad");
             case best_role: {
                 if (!known || pins_.size() < 2) return false;
@@ -141,7 +144,8 @@ QVariant PinnedModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::DisplayRole) return text(pin);
     if (role == raw_role && index.column() == context) return static_cast<double>(pin.candidate.context);
     // Words that differ from the first row's are marked, neither good nor bad.
-    if (role == tone_role && index.column() != letter && text(pin) != text(first)) return QStringLiteral("accent");
+    if (role == tone_role && index.column() != letter && text(pin) != text(first))
+        return QStringLiteral("accent");
     return {};
 }
 

@@ -12,11 +12,11 @@ class PinnedModel : public QAbstractTableModel {
   public:
     enum Column { letter, model, recipe, kv, context, memory, decode, first_token, job, quality, columns };
     enum Role {
-        raw_role = Qt::UserRole,     ///< the number, in bytes, tokens/s, seconds, percent
-        difference_role,             ///< to row A, as text; empty in row A and where nothing differs
-        tone_role,                   ///< "good", "bad" or empty
-        best_role,                   ///< true: no other row is better in this column
-        quantity_role,               ///< its path in memwall/plan/1
+        raw_role = Qt::UserRole,  ///< the number, in bytes, tokens/s, seconds, percent
+        difference_role,          ///< to row A, as text; empty in row A and where nothing differs
+        tone_role,                ///< "good", "bad" or empty
+        best_role,                ///< true: no other row is better in this column
+        quantity_role,            ///< its path in memwall/plan/1
     };
 
     explicit PinnedModel(Triangle& triangle, QObject* parent = nullptr);

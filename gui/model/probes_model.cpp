@@ -24,7 +24,8 @@ QVariant ProbesModel::data(const QModelIndex& index, int role) const {
     const device::ProbeResult& r = results_[static_cast<std::size_t>(index.row())];
     if (role == Qt::UserRole && index.column() == 2) return r.median;
     if (role == Qt::ToolTipRole)
-        return tr("95 % interval %1 to %2").arg(shown(measured_text(r.low, r.unit)), shown(measured_text(r.high, r.unit))) +
+        return tr("95 % interval %1 to %2")
+                   .arg(shown(measured_text(r.low, r.unit)), shown(measured_text(r.high, r.unit))) +
                (r.how.empty() ? QString() : u'\n' + text_of(r.how));
     if (role == Qt::TextAlignmentRole && index.column() > 0)
         return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
@@ -37,7 +38,8 @@ QVariant ProbesModel::data(const QModelIndex& index, int role) const {
         case 2:
             return shown(measured_text(r.median, r.unit));
         default:
-            return r.unclean > 0 ? tr("%1 (%2 disturbed)").arg(r.samples).arg(r.unclean) : QString::number(r.samples);
+            return r.unclean > 0 ? tr("%1 (%2 disturbed)").arg(r.samples).arg(r.unclean)
+                                 : QString::number(r.samples);
     }
 }
 

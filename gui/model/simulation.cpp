@@ -42,7 +42,8 @@ std::vector<sim::TimelinePoint> thinned(const std::vector<sim::TimelinePoint>& t
     for (std::size_t k = 0; k < most; ++k) {
         const std::size_t from = k * timeline.size() / most, to = (k + 1) * timeline.size() / most;
         sim::TimelinePoint p = *std::max_element(
-            timeline.begin() + static_cast<std::ptrdiff_t>(from), timeline.begin() + static_cast<std::ptrdiff_t>(to),
+            timeline.begin() + static_cast<std::ptrdiff_t>(from),
+            timeline.begin() + static_cast<std::ptrdiff_t>(to),
             [](const auto& a, const auto& b) { return a.memory.total() < b.memory.total(); });
         // The stretch ends where its last point does; the hottest and slowest of it are shown.
         p.seconds = timeline[to - 1].seconds;
@@ -117,8 +118,8 @@ void Simulation::start(const SimulationChoice& choice) {
             options.seed = scenario.seed;
             options.slices = true;
             options.stop = stop.get();
-            a.runs = std::make_shared<const std::vector<sim::RunResult>>(
-                sim::replicate(*a.setup, scenario.replications, options, [&](std::size_t done, std::size_t all) {
+            a.runs = std::make_shared<const std::vector<sim::RunResult>>(sim::replicate(
+                *a.setup, scenario.replications, options, [&](std::size_t done, std::size_t all) {
                     control.progress(static_cast<double>(done) / static_cast<double>(all));
                 }));
             a.milliseconds = static_cast<double>(timer.nsecsElapsed()) / 1e6;
@@ -144,7 +145,8 @@ void Simulation::find_events() {
     const sim::RunResult& r = *result_;
     for (const sim::TraceSlice& s : r.slices)
         if (s.what == "load")
-            events_.push_back({SimulationEvent::load, sim::seconds_of(s.from), sim::seconds_of(s.to - s.from), {}});
+            events_.push_back(
+                {SimulationEvent::load, sim::seconds_of(s.from), sim::seconds_of(s.to - s.from), {}});
     const sim::TimelinePoint* before = nullptr;
     SimulationEvent* hot = nullptr;
     for (const sim::TimelinePoint& p : r.timeline) {
@@ -161,14 +163,16 @@ void Simulation::find_events() {
         before = &p;
     }
     if (r.peak.ours() > 0)
-        events_.push_back({SimulationEvent::peak, r.peak_seconds, static_cast<double>(r.peak.ours()), text_of(r.peak_owner)});
+        events_.push_back({SimulationEvent::peak, r.peak_seconds, static_cast<double>(r.peak.ours()),
+                           text_of(r.peak_owner)});
     if (r.off_seconds > 0)
         for (const sim::TimelinePoint& p : r.timeline)
             if (p.battery <= setup_->scenario.battery.cut_off) {
                 events_.push_back({SimulationEvent::battery_off, p.seconds, r.off_seconds, {}});
                 break;
             }
-    std::stable_sort(events_.begin(), events_.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
 }
 
 QString Simulation::clock(double seconds) const {
@@ -179,7 +183,9 @@ QString Simulation::clock(double seconds) const {
         const auto s = static_cast<int>(std::lround(seconds));
         return QStringLiteral("%1:%2").arg(s / 60).arg(s % 60, 2, 10, QChar(u'0'));
     }
-    return QStringLiteral("%1:%2").arg(minutes / 60, 2, 10, QChar(u'0')).arg(minutes % 60, 2, 10, QChar(u'0'));
+    return QStringLiteral("%1:%2")
+        .arg(minutes / 60, 2, 10, QChar(u'0'))
+        .arg(minutes % 60, 2, 10, QChar(u'0'));
 }
 
 sim::Estimate Simulation::metric(const char* name) const {
@@ -217,7 +223,8 @@ QString metric_text(double value, sim::MetricUnit unit) {
     switch (unit) {
         case sim::MetricUnit::count:
         case sim::MetricUnit::tokens:
-            return value == std::floor(value) ? text_of(count_text(std::llround(value))) : text_of(view::number_text(value));
+            return value == std::floor(value) ? text_of(count_text(std::llround(value)))
+                                              : text_of(view::number_text(value));
         case sim::MetricUnit::seconds:
             return value < 0 ? QStringLiteral("–") : text_of(seconds_text(Seconds(value)));
         case sim::MetricUnit::per_second:
@@ -234,7 +241,8 @@ QString metric_text(double value, sim::MetricUnit unit) {
     return {};
 }
 
-MetricsModel::MetricsModel(Simulation& simulation, QObject* parent) : QAbstractTableModel(parent), simulation_(simulation) {
+MetricsModel::MetricsModel(Simulation& simulation, QObject* parent)
+    : QAbstractTableModel(parent), simulation_(simulation) {
     connect(&simulation, &Simulation::finished, this, &MetricsModel::reset);
 }
 
@@ -242,7 +250,8 @@ void MetricsModel::reset() {
     beginResetModel();
     rows_.clear();
     for (const sim::Metric& m : sim::metrics())
-        if (!m.applies || m.applies(simulation_.result())) rows_.push_back({&m, simulation_.metric(std::string(m.name).c_str())});
+        if (!m.applies || m.applies(simulation_.result()))
+            rows_.push_back({&m, simulation_.metric(std::string(m.name).c_str())});
     endResetModel();
 }
 
@@ -262,7 +271,9 @@ QVariant MetricsModel::data(const QModelIndex& index, int role) const {
     if (role != Qt::DisplayRole) return {};
     if (index.column() == 0) return text_of(row.metric->name).replace(u'_', u' ');
     const QString value = shown(metric_text(row.estimate.mean, row.metric->unit));
-    return row.estimate.half > 0 ? value + QStringLiteral(" ± ") + shown(metric_text(row.estimate.half, row.metric->unit)) : value;
+    return row.estimate.half > 0
+               ? value + QStringLiteral(" ± ") + shown(metric_text(row.estimate.half, row.metric->unit))
+               : value;
 }
 
 QVariant MetricsModel::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -1,5 +1,6 @@
-// A scenario run in the worker, and what came of it as plain data: memory by class over time, events, temperature,
-// battery, the distribution of first tokens, and the metrics with their definitions. All from sim/.
+// A scenario run in the worker, and what came of it as plain data: memory by class over time, events,
+// temperature, battery, the distribution of first tokens, and the metrics with their definitions. All from
+// sim/.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -19,10 +20,10 @@ namespace memwall::gui {
 /// What a run is started with: a preset's name or a file, and what the page changes of it.
 struct SimulationChoice {
     QString scenario = QStringLiteral("phone-day");
-    bool own_deployment = true;  ///< the scenario's; else the session's model, recipe, KV types and device
-    plan::Deployment deployment; ///< of the session
-    qint64 seed = -1;            ///< -1 = the scenario's
-    int replications = 0;        ///< 0 = the scenario's
+    bool own_deployment = true;   ///< the scenario's; else the session's model, recipe, KV types and device
+    plan::Deployment deployment;  ///< of the session
+    qint64 seed = -1;             ///< -1 = the scenario's
+    int replications = 0;         ///< 0 = the scenario's
 };
 
 /// Something that happened, for the list and the chart.
@@ -39,7 +40,7 @@ std::vector<sim::TimelinePoint> thinned(const std::vector<sim::TimelinePoint>& t
 
 /// Counts of values between bounds that grow by a constant factor.
 struct Bars {
-    std::vector<double> bounds;         ///< one more than counts
+    std::vector<double> bounds;  ///< one more than counts
     std::vector<std::int64_t> counts;
 };
 Bars bars_of(const sim::Histogram& histogram, std::size_t most = 24);

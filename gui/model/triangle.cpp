@@ -50,7 +50,8 @@ Triangle::Triangle(QObject* parent) : QObject(parent) {
 void Triangle::search(const plan::Deployment& deployment) {
     open_ = devices::opened_axes(deployment);
     const std::int64_t context = deployment.context > 0 ? deployment.context : 4096;
-    if (context != own_context_ && !context_chosen_) set_limit(QStringLiteral("min-context"), QString::number(context));
+    if (context != own_context_ && !context_chosen_)
+        set_limit(QStringLiteral("min-context"), QString::number(context));
     own_context_ = context;
     context_chosen_ = false;
     start();
@@ -113,7 +114,8 @@ void Triangle::show_field() {
     model_of_.clear();
     scores_.clear();
     left_out_ = 0;
-    // Of the catalogue one context: the smallest that was searched and is enough. More would only be dominated.
+    // Of the catalogue one context: the smallest that was searched and is enough. More would only be
+    // dominated.
     const std::vector<std::int64_t> stops = context_stops(own_context_);
     const auto enough = std::lower_bound(stops.begin(), stops.end(), limits_.min_context);
     const std::int64_t context = enough == stops.end() ? stops.back() : *enough;
@@ -171,7 +173,8 @@ QString Triangle::kv(std::size_t i) const {
 
 QString Triangle::label(std::size_t i) const {
     const plan::Grid& g = field_->models[model_of_[i]].grid;
-    QString text = scope_ == Scope::catalogue ? model(i) + u' ' + recipe(i) : recipe(i) + QStringLiteral(" KV ") + kv(i);
+    QString text =
+        scope_ == Scope::catalogue ? model(i) + u' ' + recipe(i) : recipe(i) + QStringLiteral(" KV ") + kv(i);
     if (!g.drafts[shown_[i].draft].empty()) text += tr(" +draft");
     return text;
 }
@@ -376,7 +379,8 @@ static QString reason_words(plan::Broken one, const plan::Candidate& c, const pl
             return Triangle::tr("needs %1 to %2 of %3: too close to call")
                 .arg(bytes(c.needed.low), bytes(c.needed.high), bytes(c.budget));
         case plan::kMemory:
-            return Triangle::tr("needs %1, the limit is %2").arg(bytes(c.footprint.central), bytes(limits.max_memory));
+            return Triangle::tr("needs %1, the limit is %2")
+                .arg(bytes(c.footprint.central), bytes(limits.max_memory));
         case plan::kDecode:
             return Triangle::tr("decodes %1 tok/s, %2 asked")
                 .arg(text_of(view::text(c.decode)), text_of(view::number_text(limits.min_decode)));
@@ -384,19 +388,22 @@ static QString reason_words(plan::Broken one, const plan::Candidate& c, const pl
             return Triangle::tr("first token after %1, the limit is %2")
                 .arg(seconds(c.first_token.central.value), seconds(limits.max_ttft));
         case plan::kJob:
-            return Triangle::tr("the job takes %1, the limit is %2").arg(seconds(c.job.central.value), seconds(limits.max_job));
+            return Triangle::tr("the job takes %1, the limit is %2")
+                .arg(seconds(c.job.central.value), seconds(limits.max_job));
         case plan::kContext:
             return Triangle::tr("holds %1 tokens, %2 asked")
                 .arg(text_of(count_text(c.context)), text_of(count_text(limits.min_context)));
         case plan::kQuality:
             return Triangle::tr("keeps %1 % of tokens, %2 % asked")
-                .arg(decimal(100 * (1 - c.loss.top1_disagreement.central), 1), decimal(100 * limits.min_quality, 1));
+                .arg(decimal(100 * (1 - c.loss.top1_disagreement.central), 1),
+                     decimal(100 * limits.min_quality, 1));
         case plan::kQualityUnknown:
             return Triangle::tr("quality unknown: %1").arg(text_of(quality::reason_text(c.loss.reason)));
         case plan::kSpeedUnknown:
             return Triangle::tr("speed unknown");
         case plan::kLoad:
-            return Triangle::tr("loads in %1, the limit is %2").arg(seconds(c.load.central.value), seconds(limits.max_load));
+            return Triangle::tr("loads in %1, the limit is %2")
+                .arg(seconds(c.load.central.value), seconds(limits.max_load));
         case plan::kEnergy:
             return Triangle::tr("takes %1 J a token, the limit is %2")
                 .arg(text_of(view::number_text(c.energy_per_token.central.value)),
@@ -407,9 +414,12 @@ static QString reason_words(plan::Broken one, const plan::Candidate& c, const pl
 
 /// `limits` as option texts, rounded away from the candidate so that it is admitted.
 static QString outward(const QString& option, double value) {
-    const auto step = [&](double unit, bool up) { return (up ? std::ceil(value / unit) : std::floor(value / unit)) * unit; };
+    const auto step = [&](double unit, bool up) {
+        return (up ? std::ceil(value / unit) : std::floor(value / unit)) * unit;
+    };
     if (option == "max-memory") return Triangle::limit_text(option, step(0.01, true));
-    if (option == "min-quality" || option == "min-score") return Triangle::limit_text(option, step(0.1, false));
+    if (option == "min-quality" || option == "min-score")
+        return Triangle::limit_text(option, step(0.1, false));
     const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
     return Triangle::limit_text(option, step(unit, option.startsWith("max")));
 }
@@ -417,9 +427,12 @@ static QString outward(const QString& option, double value) {
 Triangle::WhyNot Triangle::why_not(std::size_t i) const {
     WhyNot w;
     const plan::Candidate& c = shown_[i];
-    for (const plan::Broken one : plan::broken_list(broken_[i])) w.reasons.append(reason_words(one, c, limits_));
+    for (const plan::Broken one : plan::broken_list(broken_[i]))
+        w.reasons.append(reason_words(one, c, limits_));
     if (below_score_[i])
-        w.reasons.append(scores_[i] < 0 ? tr("no published score") : tr("scores %1, %2 asked").arg(decimal(scores_[i], 1), decimal(min_score_, 1)));
+        w.reasons.append(scores_[i] < 0
+                             ? tr("no published score")
+                             : tr("scores %1, %2 asked").arg(decimal(scores_[i], 1), decimal(min_score_, 1)));
     if (w.reasons.isEmpty()) return w;
     // Among its own model's candidates: another model is another answer, not a change.
     const devices::FieldModel& m = field_->models[model_of_[i]];
@@ -437,7 +450,8 @@ Triangle::WhyNot Triangle::why_not(std::size_t i) const {
         w.instead = first + static_cast<std::size_t>(s.candidate);
         QStringList words;
         for (const plan::OptionChange& o : s.options)
-            words.append(QStringLiteral("--%1 %2 → %3").arg(text_of(o.option), text_of(o.from), text_of(o.to)));
+            words.append(
+                QStringLiteral("--%1 %2 → %3").arg(text_of(o.option), text_of(o.from), text_of(o.to)));
         w.change = words.join(QStringLiteral(", "));
     }
     if (broken_[i] != 0 && s.moved.empty()) return w;
@@ -447,14 +461,23 @@ Triangle::WhyNot Triangle::why_not(std::size_t i) const {
     };
     for (const plan::Broken one : s.moved) {
         if (one == plan::kQualityUnknown) add(QStringLiteral("allow-unknown-quality"), QStringLiteral("on"));
-        if (one == plan::kMemory) add(QStringLiteral("max-memory"), outward(QStringLiteral("max-memory"), s.limits.max_memory.as_double() / kGiB));
-        if (one == plan::kDecode) add(QStringLiteral("min-decode"), outward(QStringLiteral("min-decode"), s.limits.min_decode));
-        if (one == plan::kFirstToken) add(QStringLiteral("max-ttft"), outward(QStringLiteral("max-ttft"), s.limits.max_ttft));
-        if (one == plan::kJob) add(QStringLiteral("max-job"), outward(QStringLiteral("max-job"), s.limits.max_job));
-        if (one == plan::kLoad) add(QStringLiteral("max-load"), outward(QStringLiteral("max-load"), s.limits.max_load));
-        if (one == plan::kEnergy) add(QStringLiteral("max-energy"), outward(QStringLiteral("max-energy"), s.limits.max_energy));
+        if (one == plan::kMemory)
+            add(QStringLiteral("max-memory"),
+                outward(QStringLiteral("max-memory"), s.limits.max_memory.as_double() / kGiB));
+        if (one == plan::kDecode)
+            add(QStringLiteral("min-decode"), outward(QStringLiteral("min-decode"), s.limits.min_decode));
+        if (one == plan::kFirstToken)
+            add(QStringLiteral("max-ttft"), outward(QStringLiteral("max-ttft"), s.limits.max_ttft));
+        if (one == plan::kJob)
+            add(QStringLiteral("max-job"), outward(QStringLiteral("max-job"), s.limits.max_job));
+        if (one == plan::kLoad)
+            add(QStringLiteral("max-load"), outward(QStringLiteral("max-load"), s.limits.max_load));
+        if (one == plan::kEnergy)
+            add(QStringLiteral("max-energy"), outward(QStringLiteral("max-energy"), s.limits.max_energy));
         if (one == plan::kContext) add(QStringLiteral("min-context"), QString::number(s.limits.min_context));
-        if (one == plan::kQuality) add(QStringLiteral("min-quality"), outward(QStringLiteral("min-quality"), 100 * s.limits.min_quality));
+        if (one == plan::kQuality)
+            add(QStringLiteral("min-quality"),
+                outward(QStringLiteral("min-quality"), 100 * s.limits.min_quality));
     }
     if (below_score_[i]) {
         if (scores_[i] < 0)
@@ -510,7 +533,8 @@ QString Triangle::command() const {
     const QString plan = QStringLiteral("memwall plan");
     QString rest = line.mid(plan.size());
     if (fit) rest = rest.trimmed().startsWith("''") ? rest.trimmed().mid(2) : rest;
-    QString out = (fit ? QStringLiteral("memwall fit ") : QStringLiteral("memwall recommend ")) + rest.trimmed();
+    QString out =
+        (fit ? QStringLiteral("memwall fit ") : QStringLiteral("memwall recommend ")) + rest.trimmed();
     for (auto it = texts_.cbegin(); it != texts_.cend(); ++it) {
         if (it.key() == "min-score" || (fit && it.key() == "min-context")) continue;
         out += QStringLiteral(" --%1 %2").arg(it.key(), it.value());

@@ -1,6 +1,6 @@
-// The triangle of latency, memory and quality: all candidates of one search, what the limits admit of them, the
-// front, the wanted balance, and the pinned ones. Moving a limit decides again over what was searched; only another
-// model, device, job or scope searches, in the worker. All numbers are the library's.
+// The triangle of latency, memory and quality: all candidates of one search, what the limits admit of them,
+// the front, the wanted balance, and the pinned ones. Moving a limit decides again over what was searched;
+// only another model, device, job or scope searches, in the worker. All numbers are the library's.
 #pragma once
 
 #include <QMap>
@@ -38,8 +38,8 @@ class Triangle : public QObject {
     explicit Triangle(QObject* parent = nullptr);
 
     // ---- what is searched
-    /// Searches unless nothing that matters differs from the last time. The deployment's recipe, KV types, draft and
-    /// context are axes.
+    /// Searches unless nothing that matters differs from the last time. The deployment's recipe, KV types,
+    /// draft and context are axes.
     void search(const plan::Deployment& deployment);
     void set_scope(Scope scope);
     Scope scope() const { return scope_; }
@@ -58,7 +58,8 @@ class Triangle : public QObject {
     double score(std::size_t i) const { return scores_[i]; }
     /// The published score with its reporter; nullptr without one.
     const quality::Score* published(std::size_t i) const;
-    /// What quantization may take off the score: one-sided. Takes a preparation: for one candidate, not for all.
+    /// What quantization may take off the score: one-sided. Takes a preparation: for one candidate, not for
+    /// all.
     quality::ScoreBand band(std::size_t i) const;
     QString model(std::size_t i) const;
     QString recipe(std::size_t i) const;
@@ -78,11 +79,12 @@ class Triangle : public QObject {
     const plan::Constraints& limits() const { return limits_; }
     double min_score() const { return min_score_; }
     /// By the name of core/plan/decision_options.h ("max-memory", "max-job", "min-decode", "min-quality",
-    /// "min-context" ...) with text as the command takes it; empty = no limit. "min-score" is percent of the benchmark.
-    /// False for text that cannot be read.
+    /// "min-context" ...) with text as the command takes it; empty = no limit. "min-score" is percent of the
+    /// benchmark. False for text that cannot be read.
     bool set_limit(const QString& option, const QString& text);
     QString limit(const QString& option) const { return texts_.value(option); }
-    /// The number that a slider or a dragged line stands for as text of that option: rounded to what people say.
+    /// The number that a slider or a dragged line stands for as text of that option: rounded to what people
+    /// say.
     static QString limit_text(const QString& option, double value);
     void clear_limits();
     /// Stops of the context limit.
@@ -108,8 +110,8 @@ class Triangle : public QObject {
 
     // ---- why not
     struct WhyNot {
-        QStringList reasons;   ///< each demand that is broken, with both numbers
-        QString change;        ///< "Q6_K → Q4_K_M"; empty = none is admitted
+        QStringList reasons;                 ///< each demand that is broken, with both numbers
+        QString change;                      ///< "Q6_K → Q4_K_M"; empty = none is admitted
         std::optional<std::size_t> instead;  ///< what the change gives
         QStringList limit_words;             ///< "memory at most 8.06 GiB"; empty where limits do not help
         QMap<QString, QString> limits;       ///< the same for set_limit()

@@ -16,7 +16,8 @@
 namespace memwall::gui {
 namespace {
 
-/// Ends a measurement at its next step: the kernels report progress between steps, and nowhere else can they be left.
+/// Ends a measurement at its next step: the kernels report progress between steps, and nowhere else can they
+/// be left.
 struct Cancelled {};
 
 kernels::Progress progress_of(const JobControl& control) {
@@ -30,7 +31,8 @@ void save_profile(const QString& path, const std::string& yaml) {
     QDir().mkpath(QFileInfo(path).absolutePath());
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(QByteArray::fromStdString(yaml)) < 0 || !file.commit())
-        throw Error(path.toStdString(), "cannot be written: " + file.errorString().toStdString(), "a file in a folder to write to");
+        throw Error(path.toStdString(), "cannot be written: " + file.errorString().toStdString(),
+                    "a file in a folder to write to");
 }
 
 }  // namespace
@@ -48,7 +50,8 @@ void Verification::calibrate(const kernels::CalibrateOptions& options, const QSt
     worker_.submit(
         [options, to](const JobControl& control) -> std::optional<kernels::CalibrationRun> {
             if (to.isEmpty())
-                throw Error("host.yaml", "neither HOME nor XDG_CONFIG_HOME is set", "a folder to write the profile to");
+                throw Error("host.yaml", "neither HOME nor XDG_CONFIG_HOME is set",
+                            "a folder to write the profile to");
             try {
                 kernels::CalibrationRun run = kernels::calibrate(options, progress_of(control));
                 save_profile(to, devices::write_device_yaml(run.device));
@@ -163,9 +166,13 @@ QVariant VerificationModel::data(const QModelIndex& index, int role) const {
                 return {};
         }
     if (role == item_role) {
-        static const std::pair<const char*, const char*> kLines[] = {
-            {"weights", "weights"}, {"cache", "kv_cache"}, {"resident", "resident"}, {"decode", "decode"},
-            {"first token", "time_to_first_token"}, {"bandwidth", "decode"}, {"compute", "compute_buffer"}};
+        static const std::pair<const char*, const char*> kLines[] = {{"weights", "weights"},
+                                                                     {"cache", "kv_cache"},
+                                                                     {"resident", "resident"},
+                                                                     {"decode", "decode"},
+                                                                     {"first token", "time_to_first_token"},
+                                                                     {"bandwidth", "decode"},
+                                                                     {"compute", "compute_buffer"}};
         for (const auto& [word, line] : kLines)
             if (i.what.find(word) != std::string::npos) return QLatin1String(line);
         return QString();
@@ -188,7 +195,8 @@ QVariant VerificationModel::data(const QModelIndex& index, int role) const {
             return shown(measured_text(i.achieved.median, i.unit));
         case interval:
             return i.achieved.samples > 1
-                       ? shown(measured_text(i.achieved.low, i.unit)) + QStringLiteral("–") + shown(measured_text(i.achieved.high, i.unit))
+                       ? shown(measured_text(i.achieved.low, i.unit)) + QStringLiteral("–") +
+                             shown(measured_text(i.achieved.high, i.unit))
                        : QString();
         case ratio:
             return known ? QString::number(i.achieved.median / i.predicted, 'f', 3) : QString();
@@ -209,7 +217,9 @@ QVariant VerificationModel::data(const QModelIndex& index, int role) const {
 
 QVariant VerificationModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
-    const QString names[] = {tr("Model"), tr("What"), QStringLiteral("KV"), tr("Context"), tr("Predicted"), tr("Achieved"), tr("95 % interval"), tr("Ratio"), tr("Verdict")};
+    const QString names[] = {tr("Model"),         tr("What"),      QStringLiteral("KV"),
+                             tr("Context"),       tr("Predicted"), tr("Achieved"),
+                             tr("95 % interval"), tr("Ratio"),     tr("Verdict")};
     return section >= 0 && section < columns ? QVariant(names[section]) : QVariant();
 }
 

@@ -1,5 +1,5 @@
-// Calibrating and verifying this machine in the worker: what the probes measured, and every prediction beside what was
-// achieved. All from kernels/.
+// Calibrating and verifying this machine in the worker: what the probes measured, and every prediction beside
+// what was achieved. All from kernels/.
 #pragma once
 
 #include <QAbstractTableModel>

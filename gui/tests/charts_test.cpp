@@ -23,7 +23,13 @@ class ChartsTest : public QObject {
         auto p = std::make_unique<Plot>("Memory", "GiB");
         p->resize(500, 320);
         const bool log = scale == Scale::logarithmic;
-        p->set_axes({"x", log ? 1.0 : 0.0, log ? 1024.0 : 100.0, scale, log ? Ticks::doubling : Ticks::decimal, {}, {}},
+        p->set_axes({"x",
+                     log ? 1.0 : 0.0,
+                     log ? 1024.0 : 100.0,
+                     scale,
+                     log ? Ticks::doubling : Ticks::decimal,
+                     {},
+                     {}},
                     {"y", log ? 1.0 : 0.0, log ? 1000.0 : 10.0, scale, Ticks::decimal, {}, {}});
         std::vector<Point> points;
         std::vector<Spread> band;
@@ -41,7 +47,8 @@ class ChartsTest : public QObject {
     }
     static void drag(QWidget* on, QPointF from, QPointF to) {
         QTest::mousePress(on, Qt::LeftButton, {}, from.toPoint());
-        for (const double share : {0.25, 0.5, 0.75, 1.0}) QTest::mouseMove(on, (from + (to - from) * share).toPoint());
+        for (const double share : {0.25, 0.5, 0.75, 1.0})
+            QTest::mouseMove(on, (from + (to - from) * share).toPoint());
         QTest::mouseRelease(on, Qt::LeftButton, {}, to.toPoint());
     }
 
@@ -206,7 +213,8 @@ class ChartsTest : public QObject {
         bars.resize(600, 200);
         std::vector<PairedBar> rows;
         for (int i = 0; i < 20; ++i)
-            rows.push_back({QStringLiteral("row %1").arg(i), "f16", 10, 9, 11, 10.4, 10.2, 10.6, "10", "10.4", "holds", Qt::darkGreen, "✓"});
+            rows.push_back({QStringLiteral("row %1").arg(i), "f16", 10, 9, 11, 10.4, 10.2, 10.6, "10", "10.4",
+                            "holds", Qt::darkGreen, "✓"});
         bars.set_rows(rows);
         bars.show();
         QVERIFY(QTest::qWaitForWindowExposed(&bars));

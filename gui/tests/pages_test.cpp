@@ -28,8 +28,10 @@ class PagesTest : public QObject {
         QFile file(path);
         if (!file.open(QIODevice::WriteOnly)) return {};
         file.write(QStringLiteral("schema: memwall/scenario/1\nname: short\nduration: %1\n"
-                                  "deployment: {model: llama-3.2-1b, device: \"raspberry-pi-5:8GiB\", quant: Q4_K_M, context: 2048}\n"
-                                  "apps:\n  - name: chat\n    arrivals: {law: poisson, rate: 60/h}\n    prompt: {law: fixed, value: 50}\n"
+                                  "deployment: {model: llama-3.2-1b, device: \"raspberry-pi-5:8GiB\", quant: "
+                                  "Q4_K_M, context: 2048}\n"
+                                  "apps:\n  - name: chat\n    arrivals: {law: poisson, rate: 60/h}\n    "
+                                  "prompt: {law: fixed, value: 50}\n"
                                   "    output: {law: fixed, value: 20}\n")
                        .arg(duration)
                        .toUtf8());
@@ -43,8 +45,8 @@ class PagesTest : public QObject {
         run.read_high = 9.2e9;
         run.quiet = true;
         run.samples = 21;
-        const auto item = [&](const char* model, const char* what, const char* kv, std::int64_t context, const char* unit,
-                              double predicted, double share, double achieved) {
+        const auto item = [&](const char* model, const char* what, const char* kv, std::int64_t context,
+                              const char* unit, double predicted, double share, double achieved) {
             kernels::VerifyItem i;
             i.model = model;
             i.what = what;
@@ -86,7 +88,8 @@ class PagesTest : public QObject {
         QVERIFY2(finished.wait(60000), failed.isEmpty() ? "late" : qPrintable(failed[0][0].toString()));
         QVERIFY(metrics.rowCount() > 20);
         int status = 0;
-        const auto j = nlohmann::json::parse(tests::run_command(Simulation::command(c), {"--json"}, &status).toStdString());
+        const auto j = nlohmann::json::parse(
+            tests::run_command(Simulation::command(c), {"--json"}, &status).toStdString());
         QCOMPARE(status, 0);
         std::size_t compared = 0;
         for (int r = 0; r < metrics.rowCount(); ++r) {
@@ -94,7 +97,8 @@ class PagesTest : public QObject {
             QVERIFY(!metrics.data(metrics.index(r, 0), Qt::ToolTipRole).toString().isEmpty());
             for (const auto& m : j["metrics"]) {
                 const sim::Metric* known = sim::find_metric(name.toStdString());
-                if (m["name"] != std::string(known->name) + std::string(sim::unit_suffix(known->unit))) continue;
+                if (m["name"] != std::string(known->name) + std::string(sim::unit_suffix(known->unit)))
+                    continue;
                 QCOMPARE(metrics.data(metrics.index(r, 1), Qt::UserRole).toDouble(), m["mean"].get<double>());
                 ++compared;
             }
@@ -172,13 +176,19 @@ class PagesTest : public QObject {
         d.device = "raspberry-pi-5:8GiB";
         QVERIFY(session.apply(d));
         VerifyPage page(session);
-        QAbstractItemModelTester tester(&page.table(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&page.table(),
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
         page.verification().set_run(made_up());
         QCOMPARE(page.table().rowCount(), 4);
         QCOMPARE(page.bars()->rows().size(), 4U);
-        QCOMPARE(page.table().data(page.table().index(1, VerificationModel::verdict)).toString(), QStringLiteral("holds"));
-        QCOMPARE(page.table().data(page.table().index(3, VerificationModel::verdict)).toString(), QStringLiteral("missed"));
-        QVERIFY(std::abs(page.table().data(page.table().index(2, VerificationModel::ratio), Qt::UserRole).toDouble() - 41.0 / 40) < 1e-12);
+        QCOMPARE(page.table().data(page.table().index(1, VerificationModel::verdict)).toString(),
+                 QStringLiteral("holds"));
+        QCOMPARE(page.table().data(page.table().index(3, VerificationModel::verdict)).toString(),
+                 QStringLiteral("missed"));
+        QVERIFY(
+            std::abs(
+                page.table().data(page.table().index(2, VerificationModel::ratio), Qt::UserRole).toDouble() -
+                41.0 / 40) < 1e-12);
         QCOMPARE(page.results().front().tone, QStringLiteral("bad"));
         QSignalSpy ledger(&page, &Page::open_ledger);
         page.bars()->set_selected(2);
@@ -194,7 +204,8 @@ class PagesTest : public QObject {
         o.kv = {"f16"};
         o.threads = 1;
         o.runs = 1;
-        QSignalSpy verified(&v, &Verification::verified), failed(&v, &Verification::failed), progressed(&v.worker(), &Worker::progressed);
+        QSignalSpy verified(&v, &Verification::verified), failed(&v, &Verification::failed),
+            progressed(&v.worker(), &Worker::progressed);
         v.verify(o);
         QVERIFY2(verified.wait(120000), failed.isEmpty() ? "late" : qPrintable(failed[0][0].toString()));
         QVERIFY(progressed.count() > 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// The triangle: the same answers as `memwall recommend`, limits without a search, why not, pins, and the page driven.
+// The triangle: the same answers as `memwall recommend`, limits without a search, why not, pins, and the page
+// driven.
+#include "gui/model/triangle.h"
+
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
 #include <QSignalSpy>
@@ -12,7 +15,6 @@
 #include "gui/charts/balance_triangle.h"
 #include "gui/charts/plot.h"
 #include "gui/model/pinned_model.h"
-#include "gui/model/triangle.h"
 #include "gui/tests/runner.h"
 
 namespace memwall::gui {
@@ -61,7 +63,8 @@ class TriangleTest : public QObject {
             QCOMPARE(t.recipe(t.front()[k]).toStdString(), c["quant"].get<std::string>());
             const char* names[] = {"latency", "memory", "quality"};
             for (std::size_t g = 0; g < 3; ++g)
-                QVERIFY(std::abs(t.merits(t.front()[k]).balance[g] - c["balance"][names[g]].get<double>()) < 1e-9);
+                QVERIFY(std::abs(t.merits(t.front()[k]).balance[g] - c["balance"][names[g]].get<double>()) <
+                        1e-9);
         }
     }
 
@@ -117,10 +120,15 @@ class TriangleTest : public QObject {
         QVERIFY(t.toggle_pin(a) && t.toggle_pin(b));
         QCOMPARE(model.rowCount(), 2);
         QCOMPARE(model.data(model.index(1, PinnedModel::letter)).toString(), QStringLiteral("B"));
-        const double difference = t.candidate(b).footprint.central.as_double() - t.candidate(a).footprint.central.as_double();
-        QCOMPARE(model.data(model.index(1, PinnedModel::memory), PinnedModel::raw_role).toDouble(), t.candidate(b).footprint.central.as_double());
-        QCOMPARE(model.data(model.index(1, PinnedModel::memory), PinnedModel::tone_role).toString(), difference < 0 ? QStringLiteral("good") : QStringLiteral("bad"));
-        QVERIFY(model.data(model.index(0, PinnedModel::memory), PinnedModel::difference_role).toString().isEmpty());
+        const double difference =
+            t.candidate(b).footprint.central.as_double() - t.candidate(a).footprint.central.as_double();
+        QCOMPARE(model.data(model.index(1, PinnedModel::memory), PinnedModel::raw_role).toDouble(),
+                 t.candidate(b).footprint.central.as_double());
+        QCOMPARE(model.data(model.index(1, PinnedModel::memory), PinnedModel::tone_role).toString(),
+                 difference < 0 ? QStringLiteral("good") : QStringLiteral("bad"));
+        QVERIFY(model.data(model.index(0, PinnedModel::memory), PinnedModel::difference_role)
+                    .toString()
+                    .isEmpty());
         QVERIFY(t.shown_as(t.pins()[1]) == b);
         t.toggle_pin(a);
         QCOMPARE(model.rowCount(), 1);
@@ -143,7 +151,8 @@ class TriangleTest : public QObject {
         for (std::size_t i = 0; i < t.size(); ++i) QCOMPARE(t.candidate(i).context, 16384);
         QVERIFY(t.command().startsWith("memwall fit --device raspberry-pi-5:8GiB"));
         int status = 0;
-        const auto j = nlohmann::json::parse(tests::run_command(t.command(), {"--json"}, &status).toStdString());
+        const auto j =
+            nlohmann::json::parse(tests::run_command(t.command(), {"--json"}, &status).toStdString());
         QCOMPARE(status, 0);
         std::size_t runs = 0;
         for (const auto& m : j["models"]) runs += m["admitted"].get<bool>();
@@ -169,7 +178,8 @@ class TriangleTest : public QObject {
         Plot* plot = page.job_memory();
         QCoreApplication::processEvents();
         const Limit limit = plot->limits()[0];
-        const QPointF from(plot->to_pixels({limit.value, plot->y_axis().low}).x(), plot->plot_area().center().y());
+        const QPointF from(plot->to_pixels({limit.value, plot->y_axis().low}).x(),
+                           plot->plot_area().center().y());
         const QPointF to(plot->plot_area().left() + plot->plot_area().width() * 0.4, from.y());
         QTest::mousePress(plot->canvas(), Qt::LeftButton, {}, from.toPoint());
         QTest::mouseMove(plot->canvas(), to.toPoint());
@@ -200,7 +210,8 @@ class TriangleTest : public QObject {
                  t.candidate(t.front().front()).needed.central.value);
         QString why;
         const QString folder = tests::temporary_folder();
-        for (const char* name : {"/t.png", "/t.svg", "/t.csv"}) QVERIFY2(page.export_as(folder + name, &why), qPrintable(why));
+        for (const char* name : {"/t.png", "/t.svg", "/t.csv"})
+            QVERIFY2(page.export_as(folder + name, &why), qPrintable(why));
     }
 };
 
