@@ -29,6 +29,11 @@ struct Axis {
 double scaled(const Axis& axis, double value);
 double unscaled(const Axis& axis, double place);
 
+/// On the line through two points.
+inline double interpolated(double x, double x0, double y0, double x1, double y1) {
+    return x1 == x0 ? y0 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+}
+
 /// About `wanted` ticks inside the range, ascending.
 std::vector<double> ticks(const Axis& axis, int wanted);
 
