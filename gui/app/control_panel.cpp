@@ -137,6 +137,7 @@ ChoiceBox* ControlPanel::add_choice(Control& control, const QString& option, QBo
 
 QLineEdit* ControlPanel::add_edit(Control& control, const QString& option, QBoxLayout* row) {
     auto* edit = new QLineEdit;
+    edit->setMinimumWidth(40);  // its own hint is the widest glyph of the font, which may be very wide
     edit->setAccessibleName(QString(control.name->text()).remove('&'));
     if (const plan::Option* o = plan::find_option(option.toStdString())) edit->setToolTip(text_of(o->help));
     row->addWidget(edit, 1);

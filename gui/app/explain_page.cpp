@@ -110,6 +110,7 @@ ExplainPage::ExplainPage(Session& session, QWidget* parent)
     tree_->setSelectionBehavior(QAbstractItemView::SelectRows);
     tree_->setAccessibleName(tr("Ledger"));
     tree_->setTextElideMode(Qt::ElideRight);
+    tree_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     column->addWidget(tree_, 1);
     left->set_content(body);
     row->addWidget(left, 3);
@@ -212,9 +213,9 @@ void ExplainPage::refresh() {
         if (const QModelIndex kv = model_->find("memory/kv_cache"); kv.isValid()) tree_->expand(filter_->mapFromSource(kv));
         const int em = tree_->fontMetrics().horizontalAdvance('0');
         tree_->header()->setStretchLastSection(true);
-        tree_->header()->resizeSection(LedgerModel::item_column, em * 36);
-        tree_->header()->resizeSection(LedgerModel::value_column, em * 14);
-        tree_->header()->resizeSection(LedgerModel::interval_column, em * 19);
+        tree_->header()->resizeSection(LedgerModel::item_column, em * 29);
+        tree_->header()->resizeSection(LedgerModel::value_column, em * 12);
+        tree_->header()->resizeSection(LedgerModel::interval_column, em * 17);
     }
     for (const QString& p : open)
         if (const QModelIndex at = model_->find(p); at.isValid()) tree_->setExpanded(filter_->mapFromSource(at), true);

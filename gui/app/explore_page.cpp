@@ -59,7 +59,7 @@ ExplorePage::ExplorePage(Session& session, QWidget* parent)
       memory_(new Plot(tr("Memory against context"), tr("GiB"))),
       decode_(new Plot(tr("Decode speed against context"), tr("tokens/s"))),
       prompt_(new Plot(tr("Time to first token against prompt"), tr("both axes logarithmic"))),
-      roofline_(new Plot(tr("Roofline"), tr("G operations/s against operations a byte; dot area = share of time"))) {
+      roofline_(new Plot(tr("Roofline"), tr("G operations/s; dot area = share of time"))) {
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(8);
@@ -419,7 +419,8 @@ void ExplorePage::draw_roofline(const devices::Planned& p, const Curves& c) {
         labels.push_back({{right, m.compute / kGiga}, tr("%1 peak").arg(shown(ops_text(OpsPerSecond(m.compute)))), t.text,
                           Qt::AlignLeft | Qt::AlignTop, 3});
     const double slope = std::max(left, low / m.bandwidth) * 1.6;
-    labels.push_back({{slope, slope * m.bandwidth / kGiga}, shown(rate_text(BytesPerSecond(m.bandwidth))), t.text, Qt::AlignLeft | Qt::AlignTop, 2});
+    labels.push_back({{slope, slope * m.bandwidth / kGiga}, shown(rate_text(BytesPerSecond(m.bandwidth))), t.text, Qt::AlignRight | Qt::AlignBottom, 6});
+    labels.back().plate = true;
     roofline_->set_labels(labels);
     roofline_->set_description(tr("decode is bound by %1").arg(text_of(p.plan.speed.bound)));
 }

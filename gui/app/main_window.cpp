@@ -120,6 +120,8 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
     connect(&session_, &Session::recent_files_changed, this, &MainWindow::fill_open_menu);
     fill_open_menu();
     header_->set_page(0);
+    setFocusPolicy(Qt::ClickFocus);
+    setFocus();  // not into the first field: nothing is being typed yet
     if (session_.planned_once()) refresh();
 }
 

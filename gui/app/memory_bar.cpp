@@ -267,7 +267,7 @@ void MemoryBar::draw_bar(QPainter& p, std::size_t i, const QRectF& row) {
         clipped_ << text;
     // Below: a scale.
     const double end = ground.width() / scale;
-    const double step = tick_step(end, std::max(2, static_cast<int>(ground.width() / 90)));
+    const double step = tick_step(end, std::max(2, static_cast<int>(ground.width() / 130)));
     p.setPen(t.second);
     const QFontMetricsF tick_fm(p.font());
     double last = -1e9;

@@ -99,7 +99,7 @@ ResultCell decode_cell(const devices::Planned& p) {
 
 ResultCell first_token_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = ResultStrip::tr("First token, %1 prompt").arg(shown_count(p.knobs.prompt));
+    c.caption = ResultStrip::tr("First token, %1").arg(shown_count(p.knobs.prompt));
     c.ledger_item = "prefill";
     const plan::Speed& s = p.plan.speed;
     if (!s.prefill_known) {
@@ -132,7 +132,7 @@ QString status_words(quality::Status status) {
 
 ResultCell quality_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = ResultStrip::tr("Tokens kept against F16");
+    c.caption = ResultStrip::tr("Tokens kept of F16");
     c.ledger_item = "quality";
     const quality::Loss& l = p.plan.loss;
     if (!l.known()) {

@@ -202,6 +202,26 @@
         <source>exact</source>
         <translation>精确</translation>
     </message>
+    <message>
+        <source>KL divergence, nats</source>
+        <translation>KL 散度，奈特</translation>
+    </message>
+    <message>
+        <source>Tokens that differ</source>
+        <translation>不同的词元</translation>
+    </message>
+    <message>
+        <source>Evidence</source>
+        <translation>证据</translation>
+    </message>
+    <message>
+        <source>layers that keep every token</source>
+        <translation>保留全部词元的层</translation>
+    </message>
+    <message>
+        <source>layers with a window</source>
+        <translation>带窗口的层</translation>
+    </message>
 </context>
 <context>
     <name>memwall::gui::BalanceTriangle</name>
@@ -666,12 +686,12 @@
         <translation>解码受限于 %1</translation>
     </message>
     <message>
-        <source>G operations/s against operations a byte; dot area = share of time</source>
-        <translation>G 次运算/秒，相对每字节运算数；点面积为用时占比</translation>
-    </message>
-    <message>
         <source>%1 of %2</source>
         <translation>%1，共 %2</translation>
+    </message>
+    <message>
+        <source>G operations/s; dot area = share of time</source>
+        <translation>G 次运算/秒；点面积为用时占比</translation>
     </message>
 </context>
 <context>
@@ -1309,10 +1329,6 @@ Click to see where it comes from</source>
         <translation>%1 tok/s</translation>
     </message>
     <message>
-        <source>First token, %1 prompt</source>
-        <translation>首词元，提示 %1</translation>
-    </message>
-    <message>
         <source>no compute peak known</source>
         <translation>算力峰值未知</translation>
     </message>
@@ -1337,10 +1353,6 @@ Click to see where it comes from</source>
         <translation>不作估计</translation>
     </message>
     <message>
-        <source>Tokens kept against F16</source>
-        <translation>相对 F16 保留的词元</translation>
-    </message>
-    <message>
         <source>Largest context</source>
         <translation>最大上下文</translation>
     </message>
@@ -1363,6 +1375,14 @@ Click to see where it comes from</source>
     <message>
         <source>tokens</source>
         <translation>词元</translation>
+    </message>
+    <message>
+        <source>First token, %1</source>
+        <translation>首词元，提示 %1</translation>
+    </message>
+    <message>
+        <source>Tokens kept of F16</source>
+        <translation>相对 F16 保留的词元</translation>
     </message>
 </context>
 <context>
@@ -1424,7 +1444,7 @@ Click to see where it comes from</source>
         <translation>按场景自带的部署(&amp;D)</translation>
     </message>
     <message>
-        <source>the scenario&apos;s</source>
+        <source>the scenario's</source>
         <translation>按场景</translation>
     </message>
     <message>
@@ -2112,7 +2132,7 @@ Click to see where it comes from</source>
         <translation>该行说明</translation>
     </message>
     <message>
-        <source>Verify runs the project&apos;s own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
+        <source>Verify runs the project's own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
 
 Calibrate first, then verify. Close other programs: a disturbed machine proves nothing.</source>
         <translation>验证会在本机运行项目自带的引擎，并逐项对照预测：分配的字节、常驻内存、带宽、解码与首词元。

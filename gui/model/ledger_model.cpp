@@ -1,6 +1,7 @@
 #include "gui/model/ledger_model.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 #include <array>
 
 #include "core/plan/curves.h"
@@ -22,6 +23,11 @@ constexpr ItemWords kItemWords[] = {
     {"kv_cache", QT_TRANSLATE_NOOP("ledger", "KV cache")},
     {"recurrent_state", QT_TRANSLATE_NOOP("ledger", "Recurrent state")},
     {"compute_buffer", QT_TRANSLATE_NOOP("ledger", "Compute buffer")},
+    {"kld", QT_TRANSLATE_NOOP("ledger", "KL divergence, nats")},
+    {"top1_disagreement", QT_TRANSLATE_NOOP("ledger", "Tokens that differ")},
+    {"evidence", QT_TRANSLATE_NOOP("ledger", "Evidence")},
+    {"full_layers", QT_TRANSLATE_NOOP("ledger", "layers that keep every token")},
+    {"window_layers", QT_TRANSLATE_NOOP("ledger", "layers with a window")},
     {"output_buffer", QT_TRANSLATE_NOOP("ledger", "Output buffer")},
     {"repacked", QT_TRANSLATE_NOOP("ledger", "Repacked copies")},
     {"draft", QT_TRANSLATE_NOOP("ledger", "Draft model")},
@@ -49,6 +55,21 @@ constexpr ItemWords kItemWords[] = {
     {"output", QT_TRANSLATE_NOOP("ledger", "output head")},
 };
 
+/// "10.16 GiB  [10.15 GiB - 10.19 GiB]" and "1.00 GiB (1,073,741,824 bytes)" without what follows the number.
+QString without_range(const QString& text) {
+    const qsizetype ends[] = {text.indexOf(QStringLiteral(" (")), text.indexOf(QStringLiteral("  ["))};
+    qsizetype end = text.size();
+    for (const qsizetype at : ends)
+        if (at >= 0) end = std::min(end, at);
+    return text.left(end);
+}
+
+/// Ledger and operators spell a name with underscores, hyphens or blanks.
+bool same_name(std::string_view a, std::string_view b) {
+    const auto plain = [](char c) { return c == '-' || c == ' ' ? '_' : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return plain(x) == plain(y); });
+}
+
 int part_of_item(std::string_view name) {
     for (std::size_t i = 0; i < plan::kItems; ++i)
         if (plan::item_name(static_cast<plan::Item>(i)) == name)
@@ -60,14 +81,14 @@ int part_of_item(std::string_view name) {
 
 QString item_words(std::string_view name) {
     for (const ItemWords& w : kItemWords)
-        if (w.name == name) return QCoreApplication::translate("ledger", w.words);
+        if (same_name(w.name, name)) return QCoreApplication::translate("ledger", w.words);
     return text_of(name).replace('_', ' ');
 }
 
 QString ledger_value(const LedgerItem& item) {
     const QString all = text_of(view::value_text(item));
     // The exact bytes and the range have lines of their own.
-    return shown(all.left(all.indexOf(QStringLiteral(" ("))));
+    return shown(without_range(all));
 }
 
 QString ledger_range(const LedgerItem& item) {
@@ -77,8 +98,8 @@ QString ledger_range(const LedgerItem& item) {
     low.unit = high.unit = item.unit;
     low.value = Interval<double>::exact(v.low);
     high.value = Interval<double>::exact(v.high);
-    return shown_range(text_of(view::value_text(low)).section(QStringLiteral(" ("), 0, 0) + " - " +
-                       text_of(view::value_text(high)).section(QStringLiteral(" ("), 0, 0));
+    return shown_range(without_range(text_of(view::value_text(low))) + " - " +
+                       without_range(text_of(view::value_text(high))));
 }
 
 LedgerModel::LedgerModel(QObject* parent) : QAbstractItemModel(parent), root_(std::make_unique<LedgerItem>()) {}
