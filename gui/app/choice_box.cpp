@@ -53,6 +53,7 @@ ChoiceBox::ChoiceBox(const QString& option, QWidget* parent)
       table_(new QTableView),
       reason_(new QLabel) {
     set_role(this, "choice");
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);  // a button would take its hint for a minimum
     proxy_->setSourceModel(model_);
     set_role(popup_, "card");
     auto* column = new QVBoxLayout(popup_);

@@ -213,8 +213,8 @@ void ExplainPage::refresh() {
         if (const QModelIndex kv = model_->find("memory/kv_cache"); kv.isValid()) tree_->expand(filter_->mapFromSource(kv));
         const int em = tree_->fontMetrics().horizontalAdvance('0');
         tree_->header()->setStretchLastSection(true);
-        tree_->header()->resizeSection(LedgerModel::item_column, em * 29);
-        tree_->header()->resizeSection(LedgerModel::value_column, em * 12);
+        tree_->header()->resizeSection(LedgerModel::item_column, em * 27);
+        tree_->header()->resizeSection(LedgerModel::value_column, em * 14);
         tree_->header()->resizeSection(LedgerModel::interval_column, em * 17);
     }
     for (const QString& p : open)

@@ -83,6 +83,7 @@ void write_screenshot(gui::MainWindow& window, const QString& path) {
     do {
         QApplication::processEvents(QEventLoop::AllEvents, 20);
     } while (timer.elapsed() < 300 || (!window.ready() && timer.elapsed() < 10000));
+    for (int i = 0; i < 3; ++i) QApplication::processEvents();  // layouts that the last answer asked for
     if (!window.grab().save(path)) throw Error(path.toStdString(), "cannot be written", "a place for a .png");
 }
 

@@ -44,7 +44,7 @@ constexpr ItemWords kItemWords[] = {
     {"decode_without_cache", QT_TRANSLATE_NOOP("ledger", "Decode without a cache")},
     {"quality", QT_TRANSLATE_NOOP("ledger", "Quality")},
     {"embedding", QT_TRANSLATE_NOOP("ledger", "embedding")},
-    {"projections", QT_TRANSLATE_NOOP("ledger", "attention projections")},
+    {"attention_projections", QT_TRANSLATE_NOOP("ledger", "attention projections")},
     {"attention", QT_TRANSLATE_NOOP("ledger", "attention")},
     {"feed_forward", QT_TRANSLATE_NOOP("ledger", "feed-forward")},
     {"experts", QT_TRANSLATE_NOOP("ledger", "experts")},

@@ -50,6 +50,11 @@ QStringList clipped_texts(const QWidget& window) {
         if (!w->isVisibleTo(&window) || w->window() != &window) continue;
         const QString place = QString::fromLatin1(w->metaObject()->className()) + " in " +
                               QString::fromLatin1(w->parentWidget() ? w->parentWidget()->metaObject()->className() : "") + ": ";
+        // A panel scrolls down, never sideways.
+        if (const auto* area = qobject_cast<const QScrollArea*>(w);
+            area && area->horizontalScrollBarPolicy() == Qt::ScrollBarAlwaysOff && area->widget() &&
+            area->widget()->width() > area->viewport()->width())
+            out << place + "content wider than its panel";
         if (!inside_window(*w, window) && w->width() > 0) out << place + "outside the window";
         if (const auto* plot = qobject_cast<const Plot*>(w)) {
             // In the smallest window a chart may leave a label out; its table has all.

@@ -94,6 +94,8 @@ QPushButton:hover, QToolButton:hover { border-color: %second%; }
 QPushButton:pressed { background: %field%; }
 QPushButton:disabled { color: %second%; background: %window%; }
 QPushButton:focus, QComboBox:focus, QLineEdit:focus, QToolButton:focus { border: 2px solid %accent%; }
+QPushButton[role="choice"] { background: %field%; padding: 3px 7px; }
+QPushButton[role="choice"][invalid="true"] { border: 2px solid %bad%; }
 QPushButton[role="primary"] { background: %accent%; color: %on_accent%; border-color: %accent%; }
 QPushButton[role="link"] { background: transparent; border: 2px solid transparent; padding: 0px; color: %accent%; font-weight: 600; text-align: left; }
 QPushButton[role="link"]:hover { text-decoration: underline; }
