@@ -22,7 +22,8 @@ void settle(gui::MainWindow& window, int least) {
     do {
         QApplication::processEvents(QEventLoop::AllEvents, 10);
     } while (timer.elapsed() < least || (!window.ready() && timer.elapsed() < 60000));
-    for (int i = 0; i < 3; ++i) QApplication::processEvents();  // layouts that the last answer asked for
+    // What the last answer changed is laid out in later turns.
+    for (timer.restart(); timer.elapsed() < 60;) QApplication::processEvents(QEventLoop::AllEvents, 10);
 }
 
 }  // namespace
