@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "core/plan/decision_options.h"
-#include "core/view/decision_view.h"
 
 namespace memwall::cli {
 
@@ -13,14 +12,13 @@ class DemandOptions {
     /// As typed, the preset applied to them and to `deployment`. Throws Error.
     plan::Demands demands(plan::Deployment& deployment) const;
 
+    /// --axis, for subcommands that search more than the default grid.
+    void add_axes_to(CLI::App& app);
+    plan::Axes axes() const;
+
   private:
     std::vector<std::string> values_;  // parallel to plan::decision_options()
+    std::vector<std::string> axes_;
 };
-
-/// The default grid of the stated deployment, searched and decided. With `mixed` also, for the best
-/// configuration by quality, the recipe of mixed formats that fills what it leaves of the budget. Throws
-/// Error.
-view::Recommendation recommendation(plan::Deployment stated, const DemandOptions& demands,
-                                    bool mixed = false);
 
 }  // namespace memwall::cli

@@ -63,10 +63,10 @@ view::TextTable table(const std::vector<devices::Fitted>& rows, const plan::Dema
                               plan::broken_text(one, c, demands.limits)});
             continue;
         }
-        t.rows.push_back(
-            {f.model, view::parameters_text(f.parameters), recipe, key == value ? key : key + "/" + value,
-             count_text(c.context), view::text(c.footprint), c.timed ? view::text(c.decode) : "-",
-             c.timed ? seconds_text(c.first_token.central) : "-", view::kept_text(c), score_text(f)});
+        const auto [tokens, first_token, job, differs] = view::candidate_cells(c);
+        t.rows.push_back({f.model, view::parameters_text(f.parameters), recipe,
+                          key == value ? key : key + "/" + value, count_text(c.context),
+                          view::text(c.footprint), tokens, first_token, differs, score_text(f)});
     }
     return t;
 }
@@ -86,21 +86,8 @@ std::string json(const std::vector<devices::Fitted>& rows, const plan::Deploymen
                {"kv_k", f.grid.kv[c.kv].first},
                {"kv_v", f.grid.kv[c.kv].second},
                {"context", c.context},
-               {"verdict", plan::verdict_name(c.verdict)},
-               {"needed_bytes", view::quantity(c.needed)},
-               {"budget_bytes", c.budget.value},
-               {"footprint_bytes", view::quantity(c.footprint)},
                {"command", plan::command_line(f.deployment)}};
-        if (c.timed) {
-            x["decode_tokens_per_second"] = view::quantity(c.decode);
-            x["time_to_first_token_seconds"] = view::quantity(c.first_token);
-            x["job_seconds"] = view::quantity(c.job);
-        }
-        x["quality"] = {{"status", quality::status_name(c.loss.status)}};
-        if (c.loss.known())
-            x["quality"]["top1_disagreement"] = {{"low", c.loss.top1_disagreement.low},
-                                                 {"central", c.loss.top1_disagreement.central},
-                                                 {"high", c.loss.top1_disagreement.high}};
+        view::add_candidate(x, c);
         if (f.score)
             x["score"] = {{"lane", quality::lane_name(f.score->lane)},
                           {"value", f.score->value},

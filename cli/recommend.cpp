@@ -1,4 +1,6 @@
 // memwall recommend: the best configurations of a model on a device under constraints and a priority.
+#include "devices/recommend.h"
+
 #include <iostream>
 #include <memory>
 
@@ -15,7 +17,9 @@ struct Options {
 };
 
 int run(const Options& o) {
-    const view::Recommendation r = recommendation(o.deployment.deployment(), o.demands, o.mixed);
+    plan::Deployment stated = o.deployment.deployment();
+    const plan::Demands demands = o.demands.demands(stated);
+    const view::Recommendation r = devices::recommend(stated, demands, o.demands.axes(), o.mixed);
     if (o.json)
         std::cout << view::recommendation_json(r);
     else
@@ -33,6 +37,7 @@ void add_recommend(Command command) {
         "The best configurations of a model under constraints: recipe, KV types, context, draft, placement");
     o->deployment.add_to(*app);
     o->demands.add_to(*app);
+    o->demands.add_axes_to(*app);
     app->add_flag("--mixed", o->mixed, "also a recipe of mixed formats that fills the memory left")
         ->group("Decision");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
@@ -43,7 +48,9 @@ void add_recommend(Command command) {
         "  memwall recommend llama-3.1-8b --device pixel-9-pro --preset chat\n"
         "  memwall recommend qwen3-30b-a3b --device rtx-3060-12gb --min-decode 15 --priority memory\n"
         "  memwall recommend qwen2.5-7b --device raspberry-pi-5:8GiB --max-memory 5GiB --min-quality 90% "
-        "--json");
+        "--json\n"
+        "  memwall recommend llama-3.2-3b --device apple-m4:16GiB --axis runtime=llama.cpp,mlx --context "
+        "8192");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
 }
 

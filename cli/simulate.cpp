@@ -1,4 +1,6 @@
 // memwall simulate: what happens over time.
+#include "cli/simulate.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,7 +11,6 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/command.h"
 #include "cli/progress.h"
 #include "core/base/error.h"
 #include "core/plan/decision_options.h"
@@ -43,23 +44,9 @@ void interrupted(int) {
         _exit(128 + SIGINT);
 }
 
-/// Options of the command line over those of the scenario.
-void override_deployment(plan::Deployment& d, const Options& o) {
-    const plan::Deployment given = o.deployment.deployment(o.model);
-    if (!o.model.empty()) d.model = o.model;
-    for (const plan::Option& option : plan::options()) {
-        std::string text = option.get(given);
-        for (std::size_t from = 0; from < text.size();) {
-            const std::size_t to = std::min(text.find('\n', from), text.size());
-            option.set(d, text.substr(from, to - from), "--" + std::string(option.name));
-            from = to + 1;
-        }
-    }
-}
-
 sim::Scenario scenario_of(const Options& o) {
     sim::Scenario s = sim::open_scenario(o.scenario);
-    override_deployment(s.deployment, o);
+    override_deployment(s.deployment, o.deployment, o.model);
     if (o.seed >= 0) s.seed = static_cast<std::uint64_t>(o.seed);
     if (o.replications > 0) s.replications = o.replications;
     const auto set = [](double& to, const std::string& text, const char* place) {
@@ -124,6 +111,19 @@ int run(const Options& o) {
 }
 
 }  // namespace
+
+void override_deployment(plan::Deployment& d, const DeploymentOptions& options, const std::string& model) {
+    const plan::Deployment given = options.deployment(model);
+    if (!model.empty()) d.model = model;
+    for (const plan::Option& option : plan::options()) {
+        std::string text = option.get(given);
+        for (std::size_t from = 0; from < text.size();) {
+            const std::size_t to = std::min(text.find('\n', from), text.size());
+            option.set(d, text.substr(from, to - from), "--" + std::string(option.name));
+            from = to + 1;
+        }
+    }
+}
 
 void add_simulate(Command command) {
     auto o = std::make_shared<Options>();

@@ -30,10 +30,7 @@ std::string sweep_text(const std::vector<Axis>& axes, const std::vector<SweepPoi
             row.push_back(std::string(plan::verdict_name(c.verdict)));
             row.push_back(view::text(c.needed));
             row.push_back(bytes_text(c.budget));
-            row.push_back(c.timed ? view::text(c.decode) : "-");
-            row.push_back(c.timed ? seconds_text(c.first_token.central) : "-");
-            row.push_back(c.timed ? seconds_text(c.job.central) : "-");
-            row.push_back(view::kept_text(c));
+            for (std::string& cell : view::candidate_cells(c)) row.push_back(std::move(cell));
         }
         t.rows.push_back(std::move(row));
     }
@@ -54,7 +51,7 @@ std::string sweep_csv(const std::vector<Axis>& axes, const std::vector<SweepPoin
     for (const SweepPoint& p : points) {
         std::vector<std::string> row = p.values;
         const plan::Candidate& c = p.candidate;
-        const bool ok = p.failure.empty(), timed = ok && c.timed;
+        const bool ok = p.failure.empty(), timed = ok && c.timed, decoded = ok && c.decode_known;
         const auto ends = [&](bool known, double low, double central, double high) {
             for (const double x : {low, central, high}) row.push_back(known ? fmt::format("{:.17g}", x) : "");
         };
@@ -62,7 +59,7 @@ std::string sweep_csv(const std::vector<Axis>& axes, const std::vector<SweepPoin
         row.push_back(ok ? fmt::format("{}", c.budget.value) : "");
         for (const Bytes b : {c.needed.low, c.needed.central, c.needed.high})
             row.push_back(ok ? fmt::format("{}", b.value) : "");
-        ends(timed, c.decode.low.value, c.decode.central.value, c.decode.high.value);
+        ends(decoded, c.decode.low.value, c.decode.central.value, c.decode.high.value);
         ends(timed, c.first_token.low.value, c.first_token.central.value, c.first_token.high.value);
         ends(timed, c.job.low.value, c.job.central.value, c.job.high.value);
         row.push_back(ok && c.loss.known() ? fmt::format("{:.6g}", c.loss.top1_disagreement.central) : "");
@@ -84,19 +81,7 @@ std::string sweep_json(const std::vector<Axis>& axes, const std::vector<SweepPoi
         if (!p.failure.empty()) {
             x["failure"] = p.failure;
         } else {
-            x["verdict"] = plan::verdict_name(c.verdict);
-            x["needed_bytes"] = view::quantity(c.needed);
-            x["budget_bytes"] = c.budget.value;
-            if (c.timed) {
-                x["decode_tokens_per_second"] = view::quantity(c.decode);
-                x["time_to_first_token_seconds"] = view::quantity(c.first_token);
-                x["job_seconds"] = view::quantity(c.job);
-            }
-            x["quality"] = {{"status", quality::status_name(c.loss.status)}};
-            if (c.loss.known())
-                x["quality"]["top1_disagreement"] = {{"low", c.loss.top1_disagreement.low},
-                                                     {"central", c.loss.top1_disagreement.central},
-                                                     {"high", c.loss.top1_disagreement.high}};
+            view::add_candidate(x, c);
             x["command"] = plan::command_line(p.deployment);
         }
         j["points"].push_back(std::move(x));

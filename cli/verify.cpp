@@ -27,7 +27,7 @@ std::string value_text(double value, const std::string& unit) {
     if (unit == "B/s") return rate_text(BytesPerSecond(value));
     if (unit == "s")
         return value < 1 ? fmt::format("{:.1f} ms", value * 1e3) : fmt::format("{:.3f} s", value);
-    return fmt::format("{:.1f} {}", value, unit);
+    return fmt::format("{:.{}f} {}", value, unit == "tokens/s" ? 1 : 0, unit);
 }
 
 std::string table(const kernels::VerifyRun& run) {
@@ -49,7 +49,7 @@ std::string table(const kernels::VerifyRun& run) {
     return view::plain_table(t, colour_output());
 }
 
-view::Json json(const kernels::VerifyRun& run) {
+view::Json json(const Options& o, const kernels::VerifyRun& run) {
     view::Json j = view::document("memwall/verify/1");
     j["isa"] = run.isa;
     j["pages"] = run.pages;
@@ -61,6 +61,10 @@ view::Json json(const kernels::VerifyRun& run) {
     j["samples_taken"] = run.samples;
     j["samples_disturbed"] = run.disturbed;
     j["exit_status"] = run.exit_status();
+    if (run.requests > 0)
+        j["trace"] = {{"source", o.run.trace.source},
+                      {"requests_answered", run.requests},
+                      {"requests_refused", run.refused}};
     j["items"] = view::Json::array();
     for (const kernels::VerifyItem& i : run.items) {
         view::Json item = {{"model", i.model},
@@ -88,12 +92,21 @@ view::Json json(const kernels::VerifyRun& run) {
 int run(const Options& o) {
     const kernels::VerifyRun done = kernels::verify(o.run, progress_line());
     if (o.json) {
-        std::cout << json(done).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";
+        std::cout << json(o, done).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";
         return done.exit_status();
     }
     std::cout << fmt::format("{}, {} threads, {} pages, read {} to {}, {} of {} samples disturbed\n",
                              done.isa, done.threads, done.pages, rate_text(BytesPerSecond(done.read_low)),
                              rate_text(BytesPerSecond(done.read_high)), done.disturbed, done.samples)
+              << (done.requests == 0
+                      ? ""
+                      : fmt::format(
+                            "{}: {} requests{}, replayed {} times and simulated\n", o.run.trace.source,
+                            done.requests,
+                            done.refused == 0
+                                ? ""
+                                : fmt::format(" ({} longer than context or pool refused)", done.refused),
+                            done.samples))
               << table(done);
     if (!done.quiet)
         std::cout << "inconclusive: the machine was not quiet (a thread had its core for less than 97 % of "
@@ -123,14 +136,44 @@ void add_verify(Command command) {
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app->add_option("--runs", o->run.runs, "samples of every item; default: 7")->type_name("N");
+    auto* trace =
+        app->add_option("--trace", o->run.trace.source,
+                        "serve requests and simulate them: a .csv or .jsonl trace, a scenario, or 'default'")
+            ->type_name("FILE|SCENARIO|default")
+            ->group("Trace");
+    app->add_option("--requests", o->run.trace.requests, "the first ones only")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber)
+        ->needs(trace)
+        ->group("Trace");
+    app->add_option("--load", o->run.trace.load,
+                    "move arrivals until the engine should be busy this share of the time; default: as "
+                    "recorded, 0.3 without a recorded trace")
+        ->type_name("SHARE")
+        ->needs(trace)
+        ->group("Trace");
+    app->add_option("--sequences", o->run.trace.sequences, "requests served at a time; default: 4")
+        ->type_name("N")
+        ->needs(trace)
+        ->group("Trace");
+    app->add_option("--pool", o->run.trace.pool_tokens,
+                    "tokens of the KV pool; default: every sequence in full")
+        ->type_name("TOKENS")
+        ->needs(trace)
+        ->group("Trace");
     app->add_flag("--json", o->json, "print one JSON document with raw samples");
     app->footer(
         "Exit status: 0 every prediction held, 1 one was missed, 3 inconclusive: the machine was not quiet.\n"
         "Examples:\n"
         "  memwall verify\n"
         "  memwall verify small-dense --contexts 512 --kv int8 --runs 11\n"
+        "  memwall verify --trace default\n"
+        "  memwall verify llama-3.2-1b.gguf --trace requests.csv --load 0.7 --sequences 8\n"
         "  memwall verify llama-3.2-1b.gguf --json > verify.json");
-    app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
+    app->callback([o, app, &action = command.action] {
+        if (!o->run.trace.source.empty() && app->count("--kv") == 0) o->run.kv = {"f16"};
+        action = [o] { return run(*o); };
+    });
 }
 
 }  // namespace memwall::cli

@@ -7,7 +7,7 @@
 
 #include "core/base/parallel.h"
 #include "core/model/catalog.h"
-#include "devices/draft_models.h"
+#include "devices/recommend.h"
 
 namespace memwall::devices {
 namespace {

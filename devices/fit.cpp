@@ -64,8 +64,9 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
             const plan::SearchResult r = plan::search(*m, d, device, grid, open_named_model, 1);
             const plan::Decision decision = plan::decide(r.candidates, demands.limits);
             const std::int64_t answer = decision.best[static_cast<std::size_t>(demands.goal())];
-            const auto chosen =
-                static_cast<std::size_t>(answer >= 0 ? answer : plan::closest(r.candidates, decision));
+            // Without a known speed there is no answer under latency; what is admitted still runs.
+            const auto chosen = static_cast<std::size_t>(
+                answer >= 0 ? answer : plan::closest(r.candidates, decision));
             Fitted f;
             f.model = m->id;
             f.family = m->family;
@@ -73,7 +74,7 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
             f.active_parameters = model::active_parameters(*m);
             f.grid = grid;
             f.best = r.candidates[chosen];
-            f.admitted = answer >= 0;
+            f.admitted = !decision.admitted.empty();
             f.broken = decision.broken[chosen];
             f.score = quality::score(m->id, lane);
             f.deployment = plan::deployment_of(grid, f.best, d);

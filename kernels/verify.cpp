@@ -17,6 +17,7 @@
 #include "kernels/probe/steal.h"
 #include "kernels/verify_predict.h"
 #include "kernels/verify_rates.h"
+#include "kernels/verify_trace.h"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -25,8 +26,9 @@
 namespace memwall::kernels {
 namespace {
 
-// The targets of issue 4: what a prediction claims of itself.
+// What a prediction claims of itself.
 constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02, kDrift = 0.05;
+constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of replays
 constexpr std::int64_t kChunk = 96, kSteps = 4;
 
 /// Resident bytes of this process that belong to no file: code that is run for the first time comes in as the
@@ -83,6 +85,17 @@ class Verifier {
         if (options_.contexts.empty() || options_.kv.empty())
             throw Error("verify", "no context or cache type", "at least one of each");
         for (const std::string& kv : options_.kv) find_kv_kind(kv);
+        if (options_.trace.source.empty()) return;
+        const TraceOptions& t = options_.trace;
+        if (t.sequences < 1 || t.sequences > kChunk)
+            throw Error("--sequences", fmt::format("{}", t.sequences), fmt::format("1 to {}", kChunk));
+        if (t.requests < 0 || t.requests > 1'000'000)
+            throw Error("--requests", fmt::format("{}", t.requests), "1 to 1,000,000");
+        if (t.load >= 1 || (t.load < 0 && t.load != -1))
+            throw Error("--load", fmt::format("{:g}", t.load), "0 to below 1");
+        if (t.pool_tokens != 0 && t.pool_tokens < kPageTokens)
+            throw Error("--pool", fmt::format("{} tokens", t.pool_tokens),
+                        fmt::format("{} at least: one page", kPageTokens));
     }
 
     std::vector<Subject> subjects_of() const {
@@ -90,6 +103,7 @@ class Verifier {
         const std::vector<model::Model> own = verify_models();
         if (options_.models.empty())
             for (const model::Model& m : own) all.push_back({m, ""});
+        if (!options_.trace.source.empty() && all.size() > 1) all.resize(1);
         for (const std::string& name : options_.models) {
             const auto known =
                 std::find_if(own.begin(), own.end(), [&](const model::Model& m) { return m.id == name; });
@@ -109,6 +123,12 @@ class Verifier {
         EngineSettings s;
         s.kv = find_kv_kind(kv);
         s.chunk = kChunk;
+        if (!options_.trace.source.empty()) {
+            s.context =
+                std::max(kChunk, *std::max_element(options_.contexts.begin(), options_.contexts.end()));
+            s.sequences = options_.trace.sequences;
+            return s;
+        }
         // Room for the steps, and for a chunk that touches every buffer.
         s.context = std::max(kChunk, *std::max_element(options_.contexts.begin(), options_.contexts.end())) +
                     kSteps * (2 * options_.runs + 2);
@@ -159,27 +179,40 @@ class Verifier {
         i.high = predicted * (1 + tolerance);
     }
 
-    /// Samples until `runs` are clean; no more than twice as many, and no more than `runs` where none is.
-    template <class Sample>
-    device::ProbeResult timed(const std::string& name, Sample sample) {
-        SampleSet set{name, "s", "", team_.threads(), 0, {}};
-        sample();
+    using Sample_ = kernels::Sample;
+
+    /// Samples of several quantities at once, until `runs` are clean; no more than twice as many, and no more
+    /// than `runs` where none is. A sample is clean for all or for none.
+    template <class Take>
+    std::vector<device::ProbeResult> timed_sets(const std::vector<std::string>& names, Take take) {
+        std::vector<SampleSet> sets;
+        for (const std::string& name : names) sets.push_back({name, "s", "", team_.threads(), 0, {}});
         for (int clean = 0, taken = 0; clean < options_.runs; ++taken) {
             if (taken >= options_.runs * (clean == 0 ? 1 : 2)) break;
-            set.samples.push_back(sample());
-            clean += set.samples.back().clean;
+            const std::vector<Sample_> samples = take();
+            for (std::size_t i = 0; i < sets.size(); ++i) sets[i].samples.push_back(samples[i]);
+            clean += samples.front().clean;
             ++run_.samples;
-            run_.disturbed += !set.samples.back().clean;
+            run_.disturbed += !samples.front().clean;
         }
-        run_.sets.push_back(set);
-        // Too few clean samples for summarise() to set the others aside: keep the clean ones if all runs are.
-        SampleSet good = set;
-        std::erase_if(good.samples, [](const Sample_& s) { return !s.clean; });
-        const bool enough = static_cast<int>(good.samples.size()) >= options_.runs;
-        if (!enough) disturbed_ = true;
-        return summarise(enough ? good : set);
+        std::vector<device::ProbeResult> results;
+        for (const SampleSet& set : sets) {
+            run_.sets.push_back(set);
+            // Too few clean samples for summarise() to set the others aside: keep the clean ones if all runs
+            // are.
+            SampleSet good = set;
+            std::erase_if(good.samples, [](const Sample_& s) { return !s.clean; });
+            const bool enough = static_cast<int>(good.samples.size()) >= options_.runs;
+            if (!enough) disturbed_ = true;
+            results.push_back(summarise(enough ? good : set));
+        }
+        return results;
     }
-    using Sample_ = kernels::Sample;
+    template <class Take>
+    device::ProbeResult timed(const std::string& name, Take take) {
+        take();  // warms up
+        return timed_sets({name}, [&] { return std::vector<Sample_>{take()}; }).front();
+    }
 
     void verify_model(const Subject& subject, Stopwatch& watch) {
         HostRates rates;
@@ -199,7 +232,10 @@ class Verifier {
             if (!rated) report_kernels(subject, rates);
             rated = true;
             tell(subject.model.id + ", " + kv + ": engine");
-            verify_engine(subject, s, *source, predicted, request, rates);
+            if (options_.trace.source.empty())
+                verify_engine(subject, s, *source, predicted, request, rates);
+            else
+                verify_trace(subject, s, *source, predicted, request, rates);
         }
         read_probe("read bandwidth", 0.5);
     }
@@ -213,12 +249,9 @@ class Verifier {
         }
     }
 
-    void verify_engine(const Subject& subject, const EngineSettings& s, const WeightSource& source,
-                       const EngineBytes& predicted, const RatesRequest& request, const HostRates& rates) {
-        const double empty = resident_bytes();
-        Engine engine(subject.model, s, source, team_);
+    void report_allocated(const Subject& subject, const EngineBytes& predicted, const Engine& engine) {
         const auto bytes = [&](const char* what, Bytes expected, Bytes found) {
-            VerifyItem i = item(subject, what, std::string(s.kv.name), "B");
+            VerifyItem i = item(subject, what, std::string(engine.settings().kv.name), "B");
             expect(i, expected.as_double(), 0);
             count(i, found.as_double());
             run_.items.push_back(i);
@@ -226,6 +259,13 @@ class Verifier {
         bytes("allocated weights", predicted.weights, engine.allocated().weights);
         bytes("allocated cache", predicted.kv_cache, engine.allocated().kv_cache);
         bytes("allocated activations", predicted.activations, engine.allocated().activations);
+    }
+
+    void verify_engine(const Subject& subject, const EngineSettings& s, const WeightSource& source,
+                       const EngineBytes& predicted, const RatesRequest& request, const HostRates& rates) {
+        const double empty = resident_bytes();
+        Engine engine(subject.model, s, source, team_);
+        report_allocated(subject, predicted, engine);
         std::vector<std::int32_t> tokens(static_cast<std::size_t>(s.context));
         for (std::size_t i = 0; i < tokens.size(); ++i)
             tokens[i] = static_cast<std::int32_t>((i * 7919 + 13) %
@@ -296,6 +336,91 @@ class Verifier {
             return sample;
         });
         run_.items.push_back(i);
+    }
+
+    /// Every page and a chunk's buffers, so that no step of a replay waits for memory: what the engine has
+    /// taken, it keeps.
+    static void touch_all(Engine& engine) {
+        const EngineSettings& s = engine.settings();
+        const std::vector<std::int32_t> tokens(static_cast<std::size_t>(std::min(kChunk, s.context)), 1);
+        std::vector<SequenceId> ids;
+        for (std::int64_t i = 0; i < s.sequences; ++i) {
+            ids.push_back(engine.add_sequence());
+            engine.forward(ids.back(), tokens);
+            engine.fill(ids.back(), s.context - engine.tokens(ids.back()));
+        }
+        for (const SequenceId id : ids) engine.remove_sequence(id);
+    }
+
+    void verify_trace(const Subject& subject, const EngineSettings& s, const WeightSource& source,
+                      const EngineBytes& predicted, const RatesRequest& request, const HostRates& rates) {
+        const std::string kv(s.kv.name);
+        const auto add = [&](const char* what, const char* unit, double value,
+                             double tolerance) -> VerifyItem& {
+            run_.items.push_back(item(subject, what, kv, unit));
+            run_.items.back().context = s.context;
+            expect(run_.items.back(), value, tolerance);
+            return run_.items.back();
+        };
+        PredictedSteps steps(request, rates, team_.threads());
+        std::vector<sim::TraceRequest> trace = open_workload(options_.trace);
+        spread(trace, busy_seconds(trace, s.chunk, steps), load_of(options_.trace));
+        const sim::Setup setup =
+            replay_setup(trace, request.decoder, s,
+                         {options_.trace.sequences, options_.trace.pool_tokens, true}, predicted);
+        sim::RunOptions simulate;
+        simulate.executor = &steps;
+        const ReplayMetrics expected = metrics_of(sim::run(setup, simulate).all());
+        if (expected.done == 0)
+            throw Error("--trace", "every request is longer than context or pool", "larger --contexts");
+
+        const double empty = resident_bytes();
+        Engine engine(subject.model, s, source, team_);
+        report_allocated(subject, predicted, engine);
+        touch_all(engine);
+        std::int64_t all_steps = 0, alike = 0, peak = 0, peak_predicted = 0;
+        StepSum decoding, prompting;  // of the last replay: the same steps in each, give or take
+        const std::string name = fmt::format("{}, {}: ", subject.model.id, kv);
+        const auto achieved =
+            timed_sets({name + "time per output token", name + "end to end",
+                        name + "median time to first token", name + "decode step", name + "prompt step"},
+                       [&] {
+                           const Replay r = replay(setup, engine, steps);
+                           all_steps += r.steps;
+                           alike += r.alike;
+                           peak = std::max(peak, r.peak_blocks);
+                           peak_predicted = std::max(peak_predicted, r.peak_predicted);
+                           decoding = r.decoding;
+                           prompting = r.prompting;
+                           const auto each = [](const StepSum& sum) {
+                               return sum.achieved / static_cast<double>(std::max<std::int64_t>(sum.steps, 1));
+                           };
+                           return std::vector<Sample_>{{r.metrics.tpot, r.clean},
+                                                       {r.metrics.e2e, r.clean},
+                                                       {r.metrics.ttft, r.clean},
+                                                       {each(r.decoding), r.clean},
+                                                       {each(r.prompting), r.clean}};
+                       });
+        count(add("resident", "B", predicted.total().as_double(), kResident), resident_bytes() - empty);
+        count(add("steps simulated alike", "steps", static_cast<double>(all_steps), 0),
+              static_cast<double>(alike));
+        count(add("peak blocks", "blocks", static_cast<double>(peak_predicted), 0),
+              static_cast<double>(peak));
+        run_.requests = expected.done;
+        run_.refused = expected.refused;
+        const auto time = [&](const char* what, double value, double tolerance, std::size_t which) {
+            VerifyItem& i = add(what, "s", value, tolerance);
+            i.timed = true;
+            i.achieved = achieved[which];
+        };
+        const auto step = [&](const char* what, const StepSum& sum, double tolerance, std::size_t which) {
+            if (sum.steps > 0) time(what, sum.predicted / static_cast<double>(sum.steps), tolerance, which);
+        };
+        step("decode step", decoding, kDecode, 3);
+        step("prompt step", prompting, kFirstToken, 4);
+        if (expected.tpot > 0) time("time per output token", expected.tpot, kTpot, 0);
+        time("end to end", expected.e2e, kEndToEnd, 1);
+        time("median first token", expected.ttft, kMedianTtft, 2);
     }
 
     void finish(double first) {

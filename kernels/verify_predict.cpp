@@ -173,11 +173,12 @@ DecodePrediction predict_decode(const RatesRequest& r, const HostRates& rates, i
     return {pass.seconds, pass.weight_bytes, pass.kv_bytes};
 }
 
-double predict_prefill(const RatesRequest& r, const HostRates& rates, int threads, std::int64_t n) {
+double predict_prefill(const RatesRequest& r, const HostRates& rates, int threads, std::int64_t n,
+                       std::int64_t first) {
     double seconds = 0;
     for (std::int64_t done = 0; done < n;) {
         const std::int64_t m = std::min(r.settings.chunk, n - done);
-        Pass pass(r, rates, threads, m, done);
+        Pass pass(r, rates, threads, m, first + done);
         pass.run(done + m == n);
         seconds += pass.seconds;
         done += m;

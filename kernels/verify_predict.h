@@ -22,7 +22,8 @@ struct DecodePrediction {
 DecodePrediction predict_decode(const RatesRequest& request, const HostRates& rates, int threads,
                                 std::int64_t position);
 
-/// A prompt of n tokens in chunks, to the logits of its last token.
-double predict_prefill(const RatesRequest& request, const HostRates& rates, int threads, std::int64_t n);
+/// n tokens of a prompt in chunks, after `first` that are in the cache, to the logits of the last one.
+double predict_prefill(const RatesRequest& request, const HostRates& rates, int threads, std::int64_t n,
+                       std::int64_t first = 0);
 
 }  // namespace memwall::kernels

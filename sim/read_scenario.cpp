@@ -47,7 +47,7 @@ class Reader {
         if (const YAML::Node n = f.take("load")) load(n);
         if (const YAML::Node n = f.take("thermal")) thermal(n);
         if (const YAML::Node n = f.take("power")) power(n);
-        read_rate(f, "shared_bandwidth", s_.taken_bandwidth);
+        read_rate(f, "shared_bandwidth", s_.conditions.taken_bandwidth);
         if (const YAML::Node n = f.take("objectives")) objectives(n);
         f.done();
         return std::move(s_);
@@ -96,6 +96,7 @@ class Reader {
         read_switch(f, "priorities", s.priorities);
         choose(f, "first_token", s.first_token_from_prompt, 2,
                [](bool from_prompt) { return Text(from_prompt ? "prompt" : "decode"); });
+        f.read("expert_skew", s_.conditions.expert_skew, 10.0);
         f.done();
     }
 
@@ -123,10 +124,11 @@ class Reader {
         if (const YAML::Node n = f.take("tier")) {
             YamlFields t(n, file_);
             t.require("bandwidth");
-            read_rate(t, "bandwidth", k.tier.bandwidth);
-            t.read("latency", k.tier.latency, parse_time);
-            read_switch(t, "overlaps", k.tier.overlaps);
-            if (k.tier.bandwidth <= 0) throw Error(t.place(), "bandwidth 0", "above 0");
+            KvTier& tier = s_.conditions.tier;
+            read_rate(t, "bandwidth", tier.bandwidth);
+            t.read("latency", tier.latency, parse_time);
+            read_switch(t, "overlaps", tier.overlaps);
+            if (tier.bandwidth <= 0) throw Error(t.place(), "bandwidth 0", "above 0");
             t.done();
         }
         f.done();
@@ -235,6 +237,9 @@ class Reader {
         choose(f, "start", s_.load.warm, 2, [](bool warm) { return Text(warm ? "warm" : "cold"); });
         f.read("unload_after", s_.load.unload_after, parse_time);
         f.read("fixed", s_.load.fixed, parse_time);
+        f.read("first", s_.load.first, parse_time);
+        if (s_.load.first > 0 && s_.load.warm)
+            throw Error(f.place(), "'first' for a model that is loaded at the start", "'start: cold'");
         f.done();
     }
 

@@ -11,10 +11,23 @@
 
 namespace memwall::sim {
 
+/// A step as it ended: what was computed, and the pool when its tokens were counted and who was done had
+/// left.
+struct StepRecord {
+    Nanoseconds from = 0, to = 0;
+    std::int64_t prompt_tokens = 0, decodes = 0;
+    std::int64_t blocks = 0;  ///< held by sequences or set aside for them
+    std::int64_t cached = 0;  ///< blocks that only the prefix cache keeps
+    bool operator==(const StepRecord&) const = default;
+};
+StepRecord record_step(const StepWork& work, const KvStore& store, Nanoseconds from, Nanoseconds to);
+
 struct RunOptions {
     std::uint64_t seed = 1;
-    bool slices = false;                      ///< keep what a trace viewer shows
-    const std::atomic<bool>* stop = nullptr;  ///< ends the run early, with what it has
+    bool slices = false;                       ///< keep what a trace viewer shows
+    const std::atomic<bool>* stop = nullptr;   ///< ends the run early, with what it has
+    StepExecutor* executor = nullptr;          ///< says how long steps take, instead of the setup's plan
+    std::vector<StepRecord>* steps = nullptr;  ///< every step is added here; grows with the run
 #ifdef NDEBUG
     bool checked = false;  ///< every invariant after every event; slow
 #else

@@ -41,13 +41,13 @@ struct KvScenario {
     double swap_bandwidth = 0;      ///< bytes/s; 0 = the storage of the device
     double swap_latency = 100e-6;
     std::int64_t swap_bytes = std::int64_t{1} << 50;
-    KvTier tier;
 };
 
 struct LoadScenario {
     bool warm = true;         ///< loaded at the start
     double unload_after = 0;  ///< seconds without a request; 0 = never
     double fixed = 0;         ///< seconds of a load beside reading: compiling, repacking
+    double first = 0;         ///< more of the first one: what is compiled once and kept
 };
 
 /// What must hold; 0 = not asked.
@@ -71,8 +71,8 @@ struct Scenario {
     ThermalSettings thermal;
     BatterySettings battery;
     double idle_watts = 0;
-    double active_watts = 0;     ///< more while computing at full speed; 0 = by the device's data
-    double taken_bandwidth = 0;  ///< bytes/s of camera, display
+    double active_watts = 0;    ///< more while computing at full speed; 0 = by the device's data
+    StepConditions conditions;  ///< what else decides how long a step takes
     Objectives objectives;
 };
 

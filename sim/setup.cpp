@@ -59,8 +59,54 @@ void weigh_cache(Setup& s) {
     }
 }
 
+/// What is neither weights nor cache.
+std::int64_t scratch_of(const plan::PoolUse& pool) {
+    return std::max<std::int64_t>(0, pool.needed.central.value - central(pool, plan::Item::weights) -
+                                         central(pool, plan::Item::kv_cache) -
+                                         central(pool, plan::Item::recurrent_state));
+}
+
+/// Of a model that is spread over a card and the host: how much of the cache lies where.
+struct PoolShares {
+    bool split = false;
+    double cache[2] = {1, 0};  ///< of the plan's pools
+};
+
+PoolShares pool_shares(const Setup& s) {
+    const plan::Placement at = plan::place(s.planned.prepared, s.planned.knobs, s.planned.target);
+    const double device = (at.device_kv + at.device_state).as_double(),
+                 host = (at.host_kv + at.host_state).as_double();
+    PoolShares shares;
+    shares.split = s.planned.plan.memory.pool_count > 1 && (host > 0 || at.host_layer_weights.value > 0);
+    if (shares.split && device + host > 0)
+        shares.cache[0] = device / (device + host), shares.cache[1] = host / (device + host);
+    return shares;
+}
+
+/// Bytes that the pools leave for caches; whichever is full first decides.
+std::int64_t room_for_cache(const Setup& s, std::int64_t aside) {
+    const plan::Memory& memory = s.planned.plan.memory;
+    const PoolShares shares = pool_shares(s);
+    std::int64_t room = std::int64_t{1} << 60;
+    for (std::size_t i = 0; i < (shares.split ? 2 : 1); ++i) {
+        const plan::PoolUse& pool = memory.pools[i];
+        if (!pool.limited || shares.cache[i] <= 0) continue;
+        const std::int64_t taken = central(pool, plan::Item::weights) + scratch_of(pool);
+        const double left = (pool.budget.as_double() - static_cast<double>(taken)) / shares.cache[i];
+        if (left <= static_cast<double>(aside))
+            throw Error(
+                "deployment",
+                fmt::format("weights and buffers need {} of {} of {}",
+                            bytes_text(Bytes(taken + static_cast<std::int64_t>(static_cast<double>(aside) *
+                                                                               shares.cache[i]))),
+                            bytes_text(pool.budget), pool.name),
+                "a plan that leaves room for the cache, or 'kv: {pool: SIZE}'");
+        room = std::min(room, static_cast<std::int64_t>(left) - aside);
+    }
+    return room;
+}
+
 void size_pool(Setup& s) {
-    const plan::PoolUse& pool = s.planned.plan.memory.pools[0];
     const SchedulerSettings& serving = s.scenario.scheduler;
     const std::int64_t kept =
         s.store.window > 0
@@ -71,16 +117,7 @@ void size_pool(Setup& s) {
     std::int64_t bytes = s.scenario.kv.pool_bytes;
     if (bytes == 0) {
         bytes = static_cast<std::int64_t>(s.token_bytes * static_cast<double>(most_tokens));
-        const std::int64_t room = pool.budget.value - s.fixed.weights - s.fixed.scratch - aside;
-        if (pool.limited) {
-            if (room <= 0)
-                throw Error("deployment",
-                            fmt::format("weights and buffers need {} of {}",
-                                        bytes_text(Bytes(s.fixed.weights + s.fixed.scratch + aside)),
-                                        bytes_text(pool.budget)),
-                            "a plan that leaves room for the cache, or 'kv: {pool: SIZE}'");
-            bytes = std::min(bytes, room);
-        }
+        bytes = std::min(bytes, room_for_cache(s, aside));
     }
     s.store.cells = s.token_bytes > 0 ? static_cast<std::int64_t>(static_cast<double>(bytes) / s.token_bytes)
                                       : most_tokens;
@@ -139,15 +176,19 @@ Setup prepare(Scenario scenario) {
     const plan::Plan& plan = s.planned.plan;
     const plan::Target& t = s.planned.target;
     fill_defaults(s);
-    PlannedSteps(s.planned.prepared, s.planned.knobs, t,
-                 s.scenario.taken_bandwidth);  // refuses what it cannot
+    PlannedSteps(s.planned.prepared, s.planned.knobs, t, s.scenario.conditions);  // refuses what it cannot
+    if (s.scenario.conditions.expert_skew > 0 && s.planned.prepared.workload.expert_groups == 0)
+        throw Error("serving.expert_skew", "a model without routed experts", "one with them, or no skew");
     weigh_cache(s);
 
     const plan::PoolUse& pool = plan.memory.pools[0];
     s.fixed.weights = central(pool, plan::Item::weights);
-    s.fixed.scratch = std::max<std::int64_t>(0, pool.needed.central.value - s.fixed.weights -
-                                                    central(pool, plan::Item::kv_cache) -
-                                                    central(pool, plan::Item::recurrent_state));
+    s.fixed.scratch = scratch_of(pool);
+    s.spread = pool_shares(s).split;
+    if (s.spread) {
+        s.fixed.weights += central(plan.memory.pools[1], plan::Item::weights);
+        s.fixed.scratch += scratch_of(plan.memory.pools[1]);
+    }
     s.mapped = t.discrete ? 0 : std::min(s.fixed.weights, plan.memory.file_backed.central.value);
     fill_memory(s);
     size_pool(s);

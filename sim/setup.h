@@ -17,6 +17,7 @@ struct Setup {
     double token_bytes = 0;           ///< of one token in the pool
     std::int64_t sequence_bytes = 0;  ///< beside it, for each sequence that may run: windows, recurrent state
     MemoryClasses fixed;              ///< weights and scratch while loaded, the system
+    bool spread = false;              ///< over a card and the host; the bytes above are those of both
     std::int64_t mapped = 0;          ///< of the weights, pages of the file
     double load_seconds = 0;
     double tokenization = 0;    ///< seconds a prompt token, before it queues

@@ -16,8 +16,11 @@ constexpr std::size_t kTimelinePoints = 1000;
 Simulation::Simulation(const Setup& setup, const RunOptions& options)
     : setup_(setup),
       options_(options),
-      executor_(setup.planned.prepared, setup.planned.knobs, setup.planned.target,
-                setup.scenario.taken_bandwidth, setup.scenario.kv.tier),
+      own_steps_(options.executor
+                     ? nullptr
+                     : std::make_unique<PlannedSteps>(setup.planned.prepared, setup.planned.knobs,
+                                                      setup.planned.target, setup.scenario.conditions)),
+      executor_(options.executor ? *options.executor : *own_steps_),
       store_(make_store(setup.store)),
       scheduler_(setup.scenario.scheduler, *store_, *this),
       swap_(std::max(setup.scenario.kv.swap_bandwidth, 1.0), setup.scenario.kv.swap_latency),
@@ -146,11 +149,10 @@ RunResult Simulation::finish() {
         if (r.open) {
             ++result_.apps[r.app].unfinished;
             if (r.first < 0) result_.apps[r.app].pending.add(seconds_of(events_.now() - r.arrival));
-            sojourns_ += static_cast<long double>(events_.now() - r.arrival);
+            stays_ += static_cast<std::uint64_t>(events_.now() - r.arrival);
         }
     // Little's law on the sample path: the integral of the number in the system is the sum of all stays.
-    if (sojourns_ != in_system_integral_)
-        throw std::logic_error("simulation: stays and occupancy do not add up");
+    if (stays_ != occupancy_) throw std::logic_error("simulation: stays and occupancy do not add up");
     for (const AppResult& a : result_.apps)
         if (a.arrived != a.finished + a.cut_short + a.refused + a.unfinished)
             throw std::logic_error("simulation: requests were lost");
@@ -166,9 +168,11 @@ RunResult Simulation::finish() {
         p.seconds =
             seconds_of(end_) * static_cast<double>(i + 1) / static_cast<double>(result_.timeline.size());
     }
-    while (!result_.timeline.empty() && result_.interrupted &&
-           result_.timeline.back().seconds > result_.seconds)
-        result_.timeline.pop_back();
+    if (result_.interrupted) {  // the last interval ends where the run does
+        auto& line = result_.timeline;
+        while (line.size() > 1 && line[line.size() - 2].seconds >= result_.seconds) line.pop_back();
+        line.back().seconds = std::min(line.back().seconds, result_.seconds);
+    }
     const auto mean = [&](double byte_seconds) {
         return result_.seconds > 0 ? static_cast<std::int64_t>(byte_seconds / result_.seconds) : 0;
     };
@@ -176,6 +180,14 @@ RunResult Simulation::finish() {
                     0};
     result_.mean.system = setup_.fixed.system;
     return std::move(result_);
+}
+
+StepRecord record_step(const StepWork& work, const KvStore& store, Nanoseconds from, Nanoseconds to) {
+    StepRecord r{from, to, 0, static_cast<std::int64_t>(work.decodes.size()), 0, 0};
+    for (const StepWork::Prompt& p : work.prompts) r.prompt_tokens += p.to - p.from;
+    r.blocks = store.occupied() / store.block_tokens();
+    r.cached = store.cached() / store.block_tokens();
+    return r;
 }
 
 RunResult run(const Setup& setup, const RunOptions& options) {

@@ -98,7 +98,8 @@ class Simulation : public SchedulerListener {
     const RunOptions& options_;
     RunResult result_;
     EventQueue<Event> events_;
-    PlannedSteps executor_;
+    std::unique_ptr<StepExecutor> own_steps_;  ///< by the plan, unless the options bring another
+    StepExecutor& executor_;
     std::unique_ptr<KvStore> store_;
     Scheduler scheduler_;
     std::vector<ArrivalStream> streams_;
@@ -120,7 +121,10 @@ class Simulation : public SchedulerListener {
     double step_watts_ = 0;
     Carry carry_, load_carry_;
     std::int64_t in_system_ = 0, copied_seen_ = 0;
-    long double in_system_integral_ = 0, sojourns_ = 0;
+    long double in_system_integral_ = 0;  ///< request-nanoseconds
+    /// The same, and the sum of all stays, modulo 2^64: what an endless crowd adds up to fits no integer, but
+    /// equal sums stay equal.
+    std::uint64_t occupancy_ = 0, stays_ = 0;
 
     Pressure pressure_;
     Thermal thermal_;

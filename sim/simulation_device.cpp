@@ -15,6 +15,7 @@ void Simulation::account() {
     const Nanoseconds now = events_.now();
     if (now == last_) return;
     const double dt = seconds_of(now - last_);
+    occupancy_ += static_cast<std::uint64_t>(now - last_) * static_cast<std::uint64_t>(in_system_);
     in_system_integral_ += static_cast<long double>(now - last_) * static_cast<long double>(in_system_);
     result_.occupancy_integral += dt * static_cast<double>(store_->occupied());
     result_.waste_integral += dt * static_cast<double>(store_->wasted());
@@ -99,8 +100,11 @@ void Simulation::begin_load() {
     if (!loading_) return;  // killed at once
     Record none;
     none.app = UINT32_MAX;  // of no app
-    slice(none, "load", events_.now(), after(events_.now(), nanoseconds_of(setup_.load_seconds)));
-    schedule(after(events_.now(), load_carry_.round(setup_.load_seconds)), What::loaded, 0, epoch_);
+    const LoadScenario& load = setup_.scenario.load;
+    const double seconds = setup_.load_seconds + (result_.loads == 1 && !load.warm ? load.first : 0);
+    const Nanoseconds until = after(events_.now(), load_carry_.round(seconds));
+    slice(none, "load", events_.now(), until);
+    schedule(until, What::loaded, 0, epoch_);
 }
 
 /// The process is gone, by itself (idle for long) or killed: everything computed is lost.
@@ -195,6 +199,7 @@ void Simulation::try_step() {
 void Simulation::step_done() {
     stepping_ = false;
     scheduler_.complete(work_, events_.now());
+    if (options_.steps) options_.steps->push_back(record_step(work_, *store_, step_began_, events_.now()));
     if (scheduler_.idle()) {
         idle_since_ = events_.now();
         refault_rate_ = 0;

@@ -79,7 +79,7 @@ void Simulation::refuse(Record& r) {
 void Simulation::close_record(std::uint32_t i) {
     Record& r = records_[i];
     --in_system_;
-    sojourns_ += static_cast<long double>(events_.now() - r.arrival);
+    stays_ += static_cast<std::uint64_t>(events_.now() - r.arrival);
     r.open = false;
     free_records_.push_back(i);
 }

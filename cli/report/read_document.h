@@ -18,5 +18,6 @@ Interval<T> quantity_of(const Json& j) {
 
 void read_recommendation(Report& report, const Json& document);
 void read_plan(Report& report, const Json& document);
+void read_simulation(Report& report, const Json& document);
 
 }  // namespace memwall::cli

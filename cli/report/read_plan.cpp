@@ -190,12 +190,15 @@ void read_plan(Report& r, const Json& j) {
 }
 
 void read_document(Report& r, const std::string& text, const std::string& place) {
-    const std::string expected = "a document of `memwall recommend --json` or `memwall plan --json`";
+    const std::string expected =
+        "a document of `memwall recommend --json`, `plan --json` or `simulate --json`";
     const Json j = Json::parse(text, nullptr, false);
     if (!j.is_object() || !j.contains("schema") || !j["schema"].is_string())
         throw Error(place, "no document", expected);
     static const std::map<std::string, void (*)(Report&, const Json&)> readers{
-        {"memwall/recommend/1", read_recommendation}, {"memwall/plan/1", read_plan}};
+        {"memwall/recommend/1", read_recommendation},
+        {"memwall/plan/1", read_plan},
+        {"memwall/simulate/1", read_simulation}};
     const auto reader = readers.find(j["schema"].get<std::string>());
     if (reader == readers.end())
         throw Error(place, fmt::format("'{}'", j["schema"].get<std::string>()), expected);

@@ -36,11 +36,17 @@ Found found_of(const Json& j) {
     c.needed = quantity_of<Bytes>(j.at("needed_bytes"));
     c.budget = Bytes(j.at("budget_bytes").get<std::int64_t>());
     c.footprint = quantity_of<Bytes>(j.at("footprint_bytes"));
+    c.decode_known = j.contains("decode_tokens_per_second");
     c.timed = j.contains("job_seconds");
+    c.load_known = j.contains("load_seconds");
+    c.energy_known = j.contains("energy_joules_per_token");
+    if (c.decode_known) c.decode = quantity_of<PerSecond>(j.at("decode_tokens_per_second"));
+    if (c.load_known) c.load = quantity_of<Seconds>(j.at("load_seconds"));
+    if (c.energy_known) c.energy_per_token = quantity_of<Joules>(j.at("energy_joules_per_token"));
     if (c.timed) {
-        c.decode = quantity_of<PerSecond>(j.at("decode_tokens_per_second"));
         c.first_token = quantity_of<Seconds>(j.at("time_to_first_token_seconds"));
         c.job = quantity_of<Seconds>(j.at("job_seconds"));
+        c.latency = c.job.central.value;
     }
     const Json& quality = j.at("quality");
     c.loss.status =
@@ -138,7 +144,7 @@ void read_recommendation(Report& r, const Json& j) {
             r.curve.push_back({static_cast<double>(other.candidate.context),
                                {},
                                other.candidate.needed,
-                               other.candidate.timed,
+                               other.candidate.decode_known,
                                other.candidate.decode});
     r.curve_from_search = true;
 }

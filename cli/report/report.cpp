@@ -33,10 +33,7 @@ std::vector<std::string> candidate_row(const TextTable& t, const Found& f, std::
                                  f.kv_k == f.kv_v ? f.kv_k : f.kv_k + "/" + f.kv_v, count_text(c.context)};
     if (t.header[4] == "draft") row.push_back(f.draft.empty() ? "-" : f.draft);
     row.push_back(view::text(c.footprint));
-    row.push_back(c.timed ? view::text(c.decode) : "-");
-    row.push_back(c.timed ? seconds_text(c.first_token.central) : "-");
-    row.push_back(c.timed ? seconds_text(c.job.central) : "-");
-    row.push_back(view::kept_text(c));
+    for (std::string& cell : view::candidate_cells(c)) row.push_back(std::move(cell));
     return row;
 }
 
@@ -85,7 +82,7 @@ TextTable front_table(const Report& r, std::size_t most) {
     for (const Found& f : r.found)
         if (f.front) front.push_back(&f);
     std::stable_sort(front.begin(), front.end(), [](const Found* a, const Found* b) {
-        return a->candidate.job.central < b->candidate.job.central;
+        return a->candidate.latency < b->candidate.latency;
     });
     const std::size_t n = std::min(most, front.size());
     for (std::size_t k = 0; k < n; ++k) {
@@ -110,11 +107,7 @@ TextTable why_not_table(const Report& r) {
             if (option == f.recipe) why = reason;
         for (unsigned bits = why.empty() ? c.broken : 0; bits != 0; bits &= bits - 1) {
             const auto one = static_cast<plan::Broken>(1u << std::countr_zero(bits));
-            // Load time and energy of a candidate are not in the document.
-            why += (why.empty() ? "" : "; ") + (one == plan::kLoad ? "loads too slowly"
-                                                : one == plan::kEnergy
-                                                    ? "too much energy a token"
-                                                    : plan::broken_text(one, c.candidate, r.limits));
+            why += (why.empty() ? "" : "; ") + plan::broken_text(one, c.candidate, r.limits);
         }
         t.rows.push_back({f.recipe, c.label(), why});
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/report/simulated.h"
 #include "core/plan/curves.h"
 #include "core/plan/decide.h"
 #include "core/view/text_table.h"
@@ -101,6 +102,8 @@ struct Report {
     plan::Goal priority = plan::Goal::quality;
     std::vector<std::pair<std::string, std::string>> failures;  ///< option and why it cannot be had
 
+    std::vector<Simulated> simulated;
+
     std::vector<std::string> warnings, assumptions, not_claimed;
     std::vector<Source> sources;
 
@@ -118,8 +121,8 @@ view::TextTable front_table(const Report& report, std::size_t rows = 12);
 /// The candidate that breaks least; -1 when none was searched.
 std::int64_t closest(const Report& report, const std::string& recipe = {});
 
-/// Adds a document to the report: memwall/recommend/1 or memwall/plan/1 (the latter with its ledger shows the
-/// roofline and the sources). Throws Error naming `place` for anything else.
+/// Adds a document to the report: memwall/recommend/1, memwall/plan/1 (with its ledger it shows the roofline
+/// and the sources) or memwall/simulate/1 of a run. Throws Error naming `place` for anything else.
 void read_document(Report& report, const std::string& text, const std::string& place);
 
 /// Memory and speed of the plan from short contexts to beyond the largest that fits.

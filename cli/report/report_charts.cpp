@@ -22,7 +22,7 @@ std::string bytes_words(double bytes) {
 std::string hover(const Found& f) {
     const plan::Candidate& c = f.candidate;
     return fmt::format("{}: {}, {} tokens/s, job {}, {} differs", f.label(), view::text(c.footprint),
-                       c.timed ? view::text(c.decode) : "?", c.timed ? seconds_text(c.job.central) : "?",
+                       c.decode_known ? view::text(c.decode) : "?", c.timed ? seconds_text(c.job.central) : "?",
                        view::kept_text(c));
 }
 

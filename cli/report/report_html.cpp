@@ -140,13 +140,43 @@ std::string triangle_section(const Report& r) {
     return all.empty() ? "" : "<div class=\"charts\">" + all + "</div>\n";
 }
 
+std::string simulation_section(const Simulated& s) {
+    std::vector<Key> classes;
+    for (std::size_t c = 0; c < kTimelineClasses; ++c)
+        if (std::any_of(s.timeline.begin(), s.timeline.end(),
+                        [&](const Moment& m) { return m.bytes[c] > 0; }))
+            classes.push_back({kTimelineWords[c].style, kTimelineWords[c].name});
+    const std::string charts =
+        figure(timeline_chart(s), "Memory over time",
+               "The largest total of each interval; the dot is the peak of the model's process and whose "
+               "sequence held most then.",
+               classes) +
+        figure(temperature_chart(s), "Temperature", "Shaded: the governor slows the chip.") +
+        figure(battery_chart(s), "Battery", "At the end of each interval; the dot is its lowest.") +
+        figure(ttft_chart(s), "Time to the first token", "From arrival, waiting and loading included.") +
+        figure(tpot_chart(s), "Time per output token", "(end to end - first token) / (output tokens - 1).");
+    view::TextTable metrics{{"metric", ">mean", ">95 % interval", "is"}, {}};
+    const bool several = std::any_of(s.metrics.begin(), s.metrics.end(),
+                                     [](const SimulatedMetric& m) { return !m.interval.empty(); });
+    if (!several) metrics.header.erase(metrics.header.begin() + 2);
+    for (const SimulatedMetric& m : s.metrics) {
+        metrics.rows.push_back({m.name, m.value});
+        if (several) metrics.rows.back().push_back(m.interval);
+        metrics.rows.back().push_back(m.definition);
+    }
+    return (s.about.empty() ? "" : "<p class=\"second\">" + escaped(s.about) + "</p>\n") +
+           (s.interrupted ? "<p>Interrupted: what follows is a part of the run.</p>\n" : "") +
+           "<div class=\"charts\">" + charts + "</div>\n" + card(table(metrics));
+}
+
 }  // namespace
 
 std::string report_html(const Report& r) {
     const std::string_view css = embedded_report().find("report/report.css")->text();
     const bool fits = r.verdict == "fits";
-    const char* mood = fits ? "" : r.verdict == "too_close_to_call" ? " warn" : " bad";
-    const char* word = fits                               ? "\u2713 FITS"
+    const char* mood = fits || r.verdict.empty() ? "" : r.verdict == "too_close_to_call" ? " warn" : " bad";
+    const char* word = r.verdict.empty()                  ? ""
+                       : fits                             ? "\u2713 FITS"
                        : r.verdict == "too_close_to_call" ? "? TOO CLOSE TO CALL"
                        : r.verdict == "unsupported"       ? "\u2717 UNSUPPORTED"
                        : r.searched()                     ? "\u2717 NOTHING ADMITTED"
@@ -185,6 +215,7 @@ std::string report_html(const Report& r) {
     out += section(fmt::format("Memory{}", of), memory_section(r));
     out += section(fmt::format("Against context and machine{}", of), curves_section(r));
     out += section("Latency, memory, quality", triangle_section(r));
+    for (const Simulated& s : r.simulated) out += section("Over time: " + s.name, simulation_section(s));
     if (r.front_size() > 1) out += section("The front", card(table(front_table(r))));
     if (const view::TextTable why = why_not_table(r); !why.rows.empty())
         out += section("Why not", card(table(why)));

@@ -1,6 +1,8 @@
 // The same report as Markdown: tables in place of charts.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/report/report.h"
 #include "core/base/size_text.h"
 #include "core/view/quantity_text.h"
@@ -65,6 +67,19 @@ std::string report_markdown(const Report& r) {
             curve_table(r) + (r.max_context > 0 ? fmt::format("\nThe largest context that fits: {} tokens.\n",
                                                               count_text(r.max_context))
                                                 : ""));
+    for (const Simulated& s : r.simulated) {
+        view::TextTable t{{"metric", ">mean", ">95 % interval", "is"}, {}};
+        for (const SimulatedMetric& m : s.metrics)
+            t.rows.push_back({m.name, m.value, m.interval, m.definition});
+        section(
+            ("Over time: " + s.name).c_str(),
+            (s.about.empty() ? "" : s.about + "\n\n") +
+                fmt::format("Peak of the model's process: {} after {}{}.\n\n",
+                            bytes_text(Bytes(static_cast<std::int64_t>(std::clamp(s.peak_bytes, 0.0, 9e18)))),
+                            seconds_text(Seconds(s.peak.seconds)),
+                            s.owner.empty() ? "" : ", held most by " + s.owner) +
+                view::markdown_table(t));
+    }
     if (r.front_size() > 1) section("The front", view::markdown_table(front_table(r)));
     if (const view::TextTable why = why_not_table(r); !why.rows.empty())
         section("Why not", view::markdown_table(why));

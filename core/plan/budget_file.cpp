@@ -140,7 +140,11 @@ class Reader {
     }
 
     void read_limits(const YAML::Node& node, Check& c) const {
-        if (!node.IsMap()) fail(node, "no map", "limits: {max_memory: 3GiB, min_decode: 8 ...}");
+        if (node.IsScalar() && node.Scalar() == "none") {  // those of `defaults` too
+            c.limits = {}, c.min_headroom = {}, c.min_max_context = 0, c.decided = false;
+            return;
+        }
+        if (!node.IsMap()) fail(node, "no map", "limits: none, or {max_memory: 3GiB, min_decode: 8 ...}");
         for (const auto& item : node) {
             const std::string key = scalar(item.first), value = scalar(item.second), at = place(item.first);
             if (key == "min_headroom") {

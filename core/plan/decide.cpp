@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <tuple>
 
 #include "core/base/size_text.h"
 #include "core/quality/words.h"
@@ -57,6 +57,7 @@ std::int64_t best_of(std::span<const std::array<double, kGoals>> values, std::sp
     const auto g = static_cast<std::size_t>(goal);
     double least = std::numeric_limits<double>::infinity();
     for (const std::uint32_t i : front) least = std::min(least, values[i][g]);
+    if (!std::isfinite(least)) return -1;  // unknown for all: no answer under this priority
     constexpr double kNear = 1.03;
     std::int64_t best = -1;
     const auto key = [&](std::int64_t i) {
@@ -96,15 +97,16 @@ std::uint16_t broken(const Candidate& c, const Constraints& limits) {
     const double p = limits.confidence;
     if (limits.max_memory.value > 0 && at(c.footprint, p) > limits.max_memory.as_double()) b |= kMemory;
     if (c.context < limits.min_context) b |= kContext;
-    if (!c.timed) {
-        b |= kSpeedUnknown;
-    } else {
-        if (limits.min_decode > 0 && at(c.decode, 1 - p) < limits.min_decode) b |= kDecode;
-        if (exceeds(c.first_token, limits.max_ttft, p)) b |= kFirstToken;
-        if (exceeds(c.job, limits.max_job, p)) b |= kJob;
-        if (exceeds(c.load, limits.max_load, p)) b |= kLoad;
-        if (exceeds(c.energy_per_token, limits.max_energy, p)) b |= kEnergy;
-    }
+    // Only what is asked for must be known.
+    if (limits.min_decode > 0 && !c.decode_known) b |= kSpeedUnknown;
+    if ((limits.max_ttft > 0 || limits.max_job > 0) && !c.timed) b |= kSpeedUnknown;
+    if (limits.max_load > 0 && !c.load_known) b |= kSpeedUnknown;
+    if (limits.max_energy > 0 && !c.energy_known) b |= kSpeedUnknown;
+    if (c.decode_known && limits.min_decode > 0 && at(c.decode, 1 - p) < limits.min_decode) b |= kDecode;
+    if (c.timed && exceeds(c.first_token, limits.max_ttft, p)) b |= kFirstToken;
+    if (c.timed && exceeds(c.job, limits.max_job, p)) b |= kJob;
+    if (c.load_known && exceeds(c.load, limits.max_load, p)) b |= kLoad;
+    if (c.energy_known && exceeds(c.energy_per_token, limits.max_energy, p)) b |= kEnergy;
     if (!c.loss.known()) {
         if (!limits.allow_unknown_quality) b |= kQualityUnknown;
     } else if (limits.min_quality > 0) {
@@ -143,7 +145,11 @@ std::string broken_text(Broken one, const Candidate& c, const Constraints& limit
         case kQualityUnknown:
             return fmt::format("quality unknown: {}", quality::reason_text(c.loss.reason));
         case kSpeedUnknown:
-            return "speed unknown";
+            return fmt::format("{} unknown", limits.min_decode > 0 && !c.decode_known ? "decode speed"
+                                             : (limits.max_ttft > 0 || limits.max_job > 0) && !c.timed
+                                                 ? "speed of prompt processing"
+                                             : limits.max_load > 0 && !c.load_known ? "load time"
+                                                                                    : "energy");
         case kLoad:
             return fmt::format("loads in {:.3g} s, {:.3g} s allowed", c.load.central.value, limits.max_load);
         case kEnergy:
@@ -164,8 +170,10 @@ std::int64_t closest(std::span<const Candidate> candidates, const Decision& deci
     std::int64_t best = -1;
     const auto key = [&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
-        return std::pair(std::popcount(static_cast<unsigned>(decision.broken[at])),
-                         candidates[at].footprint.central.value);
+        const auto broken = static_cast<unsigned>(decision.broken[at]);
+        // What cannot be had at all is one demand broken, and never close.
+        return std::tuple((broken & kUnsupported) != 0, std::popcount(broken),
+                          candidates[at].footprint.central.value);
     };
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         if (recipe >= 0 && candidates[i].recipe != recipe) continue;
@@ -177,8 +185,7 @@ std::int64_t closest(std::span<const Candidate> candidates, const Decision& deci
 
 std::array<double, kGoals> goals(const Candidate& c) {
     constexpr double kNoise = 0.0026;  // top-1 disagreement of BF16 against F16 (QUALITY a.5)
-    const double unknown = std::numeric_limits<double>::infinity();
-    return {c.timed ? c.job.central.value : unknown, c.footprint.central.as_double(),
+    return {c.latency, c.footprint.central.as_double(),
             c.loss.known() ? std::max(c.loss.top1_disagreement.central, kNoise) : 1.0};
 }
 
@@ -216,6 +223,7 @@ std::vector<Merits> merits(std::span<const Candidate> candidates, std::span<cons
     for (const std::uint32_t i : admitted) {
         const auto v = goals(candidates[i]);
         for (std::size_t g = 0; g < kGoals; ++g) {
+            if (!std::isfinite(v[g])) continue;
             low[g] = std::min(low[g], v[g]);
             high[g] = std::max(high[g], v[g]);
         }
@@ -226,7 +234,9 @@ std::vector<Merits> merits(std::span<const Candidate> candidates, std::span<cons
         Merits m;
         double sum = 0;
         for (std::size_t g = 0; g < kGoals; ++g) {
-            m.merit[g] = high[g] > low[g] ? std::log(high[g] / v[g]) / std::log(high[g] / low[g]) : 1;
+            m.merit[g] = !std::isfinite(v[g]) ? 0
+                         : high[g] > low[g]   ? std::log(high[g] / v[g]) / std::log(high[g] / low[g])
+                                              : 1;
             sum += m.balance[g] = std::exp(kBeta * m.merit[g]);
         }
         for (double& b : m.balance) b /= sum;

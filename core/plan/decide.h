@@ -64,8 +64,8 @@ std::vector<Broken> broken_list(std::uint16_t set);
 /// The one-sided quantile of an interval, log-normal between its ends: 0.5 = central.
 double quantile(double low, double central, double high, double level, double p);
 
-/// What is compared: job seconds, footprint bytes, share of other most likely tokens (not below the noise of
-/// 0.26 %, QUALITY a.5). Smaller is better in all.
+/// What is compared: job seconds (Candidate::latency), footprint bytes, share of other most likely tokens
+/// (not below the noise of 0.26 %, QUALITY a.5). Smaller is better in all.
 std::array<double, kGoals> goals(const Candidate& candidate);
 
 struct Decision {
@@ -83,9 +83,9 @@ Decision decide(std::span<const Candidate> candidates, const Constraints& constr
 /// (-1); -1 if there is none.
 std::int64_t closest(std::span<const Candidate> candidates, const Decision& decision, int recipe = -1);
 
-/// Where a plan is strong: log-min-max merits over the admitted (1 = best of them), and their softmax with
-/// beta 3.2, which is the point's place in the balance triangle. Merits sum to nothing in particular, balance
-/// to 1.
+/// Where a plan is strong: log-min-max merits over the admitted (1 = best of them, 0 also for unknown), and
+/// their softmax with beta 3.2, which is the point's place in the balance triangle. Merits sum to nothing in
+/// particular, balance to 1.
 struct Merits {
     std::array<double, kGoals> merit{}, balance{};
 };

@@ -18,6 +18,19 @@ struct Placement {
 
 Placement place(const Prepared& prepared, const Knobs& knobs, const Target& target);
 
+/// What a step reads of weights in host memory: layers and experts that do not live with the processor.
+struct HostPart {
+    double moved = 0;  ///< bytes
+    double share = 0;  ///< of all bytes of weights that the step reads
+};
+/// `rows` tokens go through the layers together.
+HostPart host_part(const Prepared& prepared, const Knobs& knobs, const Placement& placement, double rows);
+/// Bytes/s at which a CPU that the catalogue does not know reads them, and what a link takes beyond its peak.
+inline constexpr double kAssumedHostRead = 38e9, kLinkSlowdown = 1.2;
+/// Weights that a prompt's micro-batches pull over the link because their layers live in host memory.
+Interval<Seconds> prompt_transfers(const Knobs& knobs, const Target& target, const Placement& placement,
+                                   std::int64_t tokens);
+
 /// Settings of the engine that decide its buffers.
 runtime::EngineSettings engine_settings(const Knobs& knobs);
 memory::KvCells kv_cells(const Prepared& prepared, const Knobs& knobs);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "core/base/error.h"
@@ -122,7 +123,13 @@ Candidate candidate_of(const Plan& plan, const Knobs& k) {
     c.needed = plan.memory.pools[plan.memory.deciding_pool].needed;
     c.budget = plan.memory.budget;
     c.footprint = sum_of_pools(plan.memory);
+    c.decode_known = plan.speed.decode_known;
+    c.load_known = plan.speed.load_known;
+    c.energy_known = plan.speed.energy_known;
     c.timed = plan.speed.decode_known && plan.speed.prefill_known;
+    c.latency = c.timed          ? plan.speed.job.central.value
+                : c.decode_known ? static_cast<double>(k.generate) / plan.speed.decode.central.value
+                                 : std::numeric_limits<double>::infinity();
     c.decode = plan.speed.decode;
     c.first_token = plan.speed.first_token;
     c.job = plan.speed.job;
@@ -132,43 +139,58 @@ Candidate candidate_of(const Plan& plan, const Knobs& k) {
 }
 
 Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t least_context, bool card,
-                  const std::vector<DraftModel>& catalogue) {
+                  const std::vector<DraftModel>& catalogue, const Axes& axes) {
     Grid g;
-    const runtime::Profile& profile = *runtime::select_profile(d.runtime, "--runtime").profile;
-    if (!d.quant.empty() || model.tensors_from_file)
-        g.recipes = {{d.runtime, d.quant}};
-    else
-        for (const std::string& name : profile.suggested_recipes) g.recipes.push_back({d.runtime, name});
-    if (g.recipes.empty()) g.recipes = {{d.runtime, profile.default_recipe}};
+    const std::vector<std::string> runtimes = axes.runtimes.empty() ? std::vector{d.runtime} : axes.runtimes;
+    const auto profile_of = [](const std::string& runtime) -> const runtime::Profile& {
+        return *runtime::select_profile(runtime, "--runtime").profile;
+    };
+    for (const std::string& runtime : runtimes) {
+        std::vector<std::string> recipes = axes.recipes;
+        if (recipes.empty() && (!d.quant.empty() || model.tensors_from_file)) recipes = {d.quant};
+        if (recipes.empty()) recipes = profile_of(runtime).suggested_recipes;
+        if (recipes.empty()) recipes = {profile_of(runtime).default_recipe};
+        for (const std::string& recipe : recipes) g.recipes.push_back({runtime, recipe});
+    }
 
-    g.drafts = {d.draft};
-    if (d.draft.empty()) {
+    g.drafts = axes.drafts;
+    if (g.drafts.empty()) {
+        g.drafts = {d.draft};
         const std::int64_t parameters = model::text_parameters(model);
         const DraftModel* best = nullptr;
         for (const DraftModel& m : catalogue)
             if (m.id != model.id && !model.family.empty() && m.family == model.family &&
                 m.parameters * 5 <= parameters && (!best || m.parameters < best->parameters))
                 best = &m;
-        if (best) g.drafts.push_back(best->id + ":" + profile.default_recipe);
+        // Each of several runtimes stores the draft its own usual way.
+        if (d.draft.empty() && best)
+            g.drafts.push_back(runtimes.size() > 1 ? best->id
+                                                   : best->id + ":" + profile_of(runtimes[0]).default_recipe);
     }
 
-    if (!d.kv_k.empty() || !d.kv_v.empty()) {
-        const std::string& usual = profile.kv_types.front();
-        g.kv = {{d.kv_k.empty() ? usual : d.kv_k, d.kv_v.empty() ? usual : d.kv_v}};
+    const auto usual_kv = [&] { return profile_of(runtimes[0]).kv_types.front(); };
+    if (!axes.kv.empty()) {
+        g.kv = axes.kv;
+    } else if (!d.kv_k.empty() || !d.kv_v.empty()) {
+        g.kv = {{d.kv_k.empty() ? usual_kv() : d.kv_k, d.kv_v.empty() ? usual_kv() : d.kv_v}};
     } else {
-        const auto has = [&](const char* name) {
-            return std::find(profile.kv_types.begin(), profile.kv_types.end(), name) !=
-                   profile.kv_types.end();
+        const auto has = [&](const std::string& runtime, std::string_view name) {
+            const auto& types = profile_of(runtime).kv_types;
+            return std::find(types.begin(), types.end(), name) != types.end();
         };
         constexpr std::pair<const char*, const char*> kPairs[] = {{"f16", "f16"},   {"q8_0", "q8_0"},
                                                                   {"q8_0", "q4_0"}, {"q4_0", "q4_0"},
                                                                   {"fp8", "fp8"},   {"int8", "int8"}};
         for (const auto& [key, value] : kPairs)
-            if (has(key) && has(value)) g.kv.emplace_back(key, value);
-        if (g.kv.empty()) g.kv = {{profile.kv_types.front(), profile.kv_types.front()}};
+            if (std::any_of(runtimes.begin(), runtimes.end(),
+                            [&](const std::string& r) { return has(r, key) && has(r, value); }))
+                g.kv.emplace_back(key, value);
+        if (g.kv.empty()) g.kv = {{usual_kv(), usual_kv()}};
     }
 
-    if (d.context > 0) {
+    if (!axes.contexts.empty()) {
+        g.contexts = axes.contexts;
+    } else if (d.context > 0) {
         g.contexts = {d.context};
     } else {
         const std::int64_t trained = model.trained_context > 0 ? model.trained_context : 4096;
@@ -177,9 +199,12 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
             if (c >= least) g.contexts.push_back(c);
         if (g.contexts.empty()) g.contexts = {std::min(least, trained)};
     }
-    g.sequences = {d.sequences};
-    g.offload = {d.offload == "auto"};
-    if (card && d.offload != "auto") g.offload.push_back(true);
+    g.sequences = axes.sequences.empty() ? std::vector{d.sequences} : axes.sequences;
+    g.offload = axes.offload;
+    if (g.offload.empty()) {
+        g.offload = {d.offload == "auto"};
+        if (card && d.offload != "auto") g.offload.push_back(true);
+    }
     return g;
 }
 
@@ -191,38 +216,40 @@ PreparedGrid prepare_grid(const model::Model& model, const Deployment& deploymen
                 throw Error(option, fmt::format("'{}'", name), "a KV type of `memwall runtimes NAME`");
     PreparedGrid g{grid, deployment, {}, {}};
 
-    // Each draft is prepared once and shared by all recipes.
-    std::vector<std::shared_ptr<const Prepared>> drafts(grid.drafts.size());
-    std::vector<bool> draft_failed(grid.drafts.size());
-    for (std::size_t i = 0; i < grid.drafts.size(); ++i) {
-        if (grid.drafts[i].empty()) continue;
-        try {
-            Deployment d = deployment;
-            d.quant = grid.recipes.front().recipe;
-            d.runtime = grid.recipes.front().runtime;
-            d.draft = grid.drafts[i];
-            drafts[i] = prepare(model, d, open_draft).draft;
-        } catch (const Error& e) {
-            draft_failed[i] = true;
-            g.failures.emplace_back(grid.drafts[i], e.what());
+    // Each draft is prepared once a runtime and shared by all recipes of it.
+    std::map<std::pair<std::string, std::size_t>, std::shared_ptr<const Prepared>> drafts;
+    for (const RecipeChoice& choice : grid.recipes)
+        for (std::size_t i = 0; i < grid.drafts.size(); ++i) {
+            const auto key = std::pair(choice.runtime, i);
+            if (grid.drafts[i].empty() || drafts.contains(key)) continue;
+            std::shared_ptr<const Prepared>& draft = drafts[key];
+            try {
+                Deployment d = deployment;
+                d.quant = choice.recipe;
+                d.runtime = choice.runtime;
+                d.draft = grid.drafts[i];
+                draft = prepare(model, d, open_draft).draft;
+            } catch (const Error& e) {
+                g.failures.push_back({choice.runtime, grid.drafts[i], e.what()});
+            }
         }
-    }
     Bases bases{model, deployment, {}};
     for (const RecipeChoice& choice : grid.recipes) {
         std::shared_ptr<const Prepared> plain;
         try {
             plain = std::make_shared<const Prepared>(bases.with(choice));
         } catch (const Error& e) {
-            g.failures.emplace_back(choice.recipe, e.what());
+            g.failures.push_back({choice.runtime, choice.recipe, e.what()});
         }
         for (std::size_t i = 0; i < grid.drafts.size(); ++i) {
-            if (!plain || draft_failed[i]) {
+            const auto draft = drafts.find(std::pair(choice.runtime, i));
+            if (!plain || (draft != drafts.end() && !draft->second)) {
                 g.blocks.push_back(nullptr);
-            } else if (!drafts[i]) {
+            } else if (draft == drafts.end()) {
                 g.blocks.push_back(plain);
             } else {
                 Prepared with_draft = *plain;
-                with_draft.draft = drafts[i];
+                with_draft.draft = draft->second;
                 g.blocks.push_back(std::make_shared<const Prepared>(std::move(with_draft)));
             }
         }

@@ -39,15 +39,24 @@ struct DraftModel {
     std::int64_t parameters = 0;
 };
 
-/// The grid of fit and recommend, written down in docs/decisions.md. What the deployment says stays as it is;
-/// the rest becomes an axis:
-///   recipes    the usual ones of the deployment's runtime; of a file only what it holds
-///   drafts     none, and the smallest model of the same tokenizer family with at most a fifth of the
-///   parameters KV         f16 and q8_0 for both, q8_0 keys with q4_0 values, q4_0 for both, as far as the
-///   runtime has them contexts   powers of two from max(`least_context`, 1,024) to the trained context
-///   offload    none; with `card` (memory apart from the host's) also auto
+/// Axes that a user spelled out; an empty one is left to the deployment, or where that says nothing either,
+/// to default_grid().
+struct Axes {
+    std::vector<std::string> runtimes, recipes, drafts;
+    std::vector<std::pair<std::string, std::string>> kv;
+    std::vector<std::int64_t> contexts, sequences;
+    std::vector<bool> offload;
+};
+
+/// The grid of fit and recommend, written down in docs/decisions.md. What `axes` or the deployment says stays
+/// as it is; the rest becomes an axis:
+/// - recipes: the usual ones of each runtime (one: the deployment's); of a file only what it holds
+/// - drafts: none, and the smallest model of the same tokenizer family with at most a fifth of the parameters
+/// - KV: f16, q8_0, q8_0 keys with q4_0 values, q4_0, fp8, int8, as far as one of the runtimes has them
+/// - contexts: powers of two from max(`least_context`, 1,024) to the trained context
+/// - offload: none; with `card` (memory apart from the host's) also auto
 Grid default_grid(const model::Model& model, const Deployment& deployment, std::int64_t least_context,
-                  bool card, const std::vector<DraftModel>& catalogue);
+                  bool card, const std::vector<DraftModel>& catalogue, const Axes& axes = {});
 
 /// One evaluated configuration: indices into the grid, and what decisions are made from.
 struct Candidate {
@@ -61,9 +70,13 @@ struct Candidate {
     Interval<Bytes> needed;     ///< in the pool that decides
     Bytes budget;               ///< of that pool
     Interval<Bytes> footprint;  ///< needed in all pools together: the memory of the triangle
-    bool timed = false;         ///< the times are known
+    bool decode_known = false, load_known = false, energy_known = false;
+    bool timed = false;  ///< prompt processing too, so first token and job
     Interval<PerSecond> decode;
     Interval<Seconds> first_token, job;
+    /// Seconds of the job; where prompt processing is unknown those of the answer alone; infinite when decode
+    /// is unknown too. What candidates are compared by.
+    double latency = 0;
     Interval<Seconds> load;
     Interval<Joules> energy_per_token;
     quality::Loss loss;
@@ -72,11 +85,15 @@ struct Candidate {
 /// A plan as a candidate, its indices left at zero.
 Candidate candidate_of(const Plan& plan, const Knobs& knobs);
 
+/// A recipe or draft that the model cannot have under a runtime; its candidates are `unsupported`.
+struct GridFailure {
+    std::string runtime, what, why;
+};
+
 struct SearchResult {
     Grid grid;
     std::vector<Candidate> candidates;  ///< in the order of the axes, the last turning fastest
-    /// Recipes and drafts that the model cannot have, with the reason; their candidates are `unsupported`.
-    std::vector<std::pair<std::string, std::string>> failures;
+    std::vector<GridFailure> failures;
 };
 
 /// What a grid's recipes and drafts share, made once: searching another device, or again, costs evaluations
@@ -85,7 +102,7 @@ struct PreparedGrid {
     Grid grid;
     Deployment deployment;
     std::vector<std::shared_ptr<const Prepared>> blocks;  ///< recipe x draft; null = the model cannot have it
-    std::vector<std::pair<std::string, std::string>> failures;
+    std::vector<GridFailure> failures;
 };
 PreparedGrid prepare_grid(const model::Model& model, const Deployment& deployment, const Grid& grid,
                           OpenModel open_draft);

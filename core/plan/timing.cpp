@@ -23,7 +23,7 @@ Interval<PerSecond> rate(const Time& step, double tokens = 1) {
 /// Reads `bytes` a step where the catalogue knows no CPU beside a card: desktop hosts of the speed facts,
 /// dual-channel DDR4-2666 to DDR5-6400 at 0.6 of their peak.
 Time assumed_host_read(double bytes) {
-    return {Seconds(bytes / 61e9), Seconds(bytes / 38e9), Seconds(bytes / 25e9), 0.9,
+    return {Seconds(bytes / 61e9), Seconds(bytes / kAssumedHostRead), Seconds(bytes / 25e9), 0.9,
             "host memory assumed 25 to 61 GB/s: its CPU is not in the catalogue"};
 }
 
@@ -31,45 +31,21 @@ Time assumed_host_read(double bytes) {
 void add_host_parts(Time& step, std::string_view& bound, const Prepared& p, const Knobs& k, const Target& t,
                     const Placement& placement, const speed::KvTraffic& traffic) {
     if (!placement.two_pools) return;
-    const double layer_bytes = [&] {
-        double sum = 0;
-        for (const Bytes b : p.weights.layer) sum += b.as_double();
-        return std::max(sum, 1.0);
-    }();
-    // Touched bytes are spread over layers as stored ones are.
-    const double touched = p.workload.touched_bytes(static_cast<double>(k.sequences));
-    const auto layers = static_cast<std::int64_t>(p.weights.layer.size());
-    const std::int64_t on_host =
-        std::max<std::int64_t>(0, layers - std::max<std::int64_t>(placement.device_layers - 1, 0));
-    double host_layer_bytes = 0, host_expert_bytes = 0, expert_bytes = 0;
-    for (std::int64_t i = 0; i < layers; ++i) {
-        const auto n = static_cast<std::size_t>(i);
-        expert_bytes += p.weights.layer_experts[n].as_double();
-        if (i < on_host)
-            host_layer_bytes += p.weights.layer[n].as_double();
-        else if (k.experts_on_host)
-            host_expert_bytes += p.weights.layer_experts[n].as_double();
-    }
-    const double layer_share = host_layer_bytes / layer_bytes;
-    // Experts weigh far less per token than they are stored: only the visited ones are read.
-    const double dense_bytes = p.workload.body.bytes + p.workload.head.bytes;
-    const double touched_experts = std::max(0.0, touched - dense_bytes);
-    const double expert_share = expert_bytes > 0 ? host_expert_bytes / expert_bytes : 0;
-    const double moved = touched * layer_share + touched_experts * expert_share;
+    const auto [moved, share] = host_part(p, k, placement, static_cast<double>(k.sequences));
     if (moved > 0) {
         const Time host =
             t.host_machine_known
                 ? times(speed::decode_step(p.workload, t.host_machine, traffic, speed_settings(p, k)).total,
-                        moved / std::max(touched, 1.0))
+                        share)
                 : assumed_host_read(moved);
-        step = times(step, 1 - moved / std::max(touched, 1.0)) + host;
+        step = times(step, 1 - share) + host;
         if (host.central > step.central * 0.5) bound = "host";
     }
     if (k.kv_on_host && t.device.link && t.device.link->bandwidth.value > 0) {
         const double kv =
             speed::kv_bytes_read(traffic, static_cast<double>(k.context)) * static_cast<double>(k.sequences);
         const double seconds = kv / t.device.link->bandwidth.value;
-        step += Time{Seconds(seconds), Seconds(seconds * 1.2), Seconds(seconds * 1.6), 0.9,
+        step += Time{Seconds(seconds), Seconds(seconds * kLinkSlowdown), Seconds(seconds * 1.6), 0.9,
                      "link bandwidth, 0.6 to 1 of it"};
     }
 }
@@ -100,19 +76,6 @@ bool add_paging(Time& step, const Prepared& p, const Knobs& k, const Target& t, 
     }
     step += times(paging, share);
     return true;
-}
-
-/// Weights that a prompt's micro-batches pull over the link because their layers live in host memory.
-/// Source: llama.cpp 0.5.0 copies host weights to the card for 32 rows and more (ENGINE_GPU section 1, rule
-/// 3).
-Time prompt_transfers(const Knobs& k, const Target& t, const Placement& placement, std::int64_t tokens) {
-    const bool linked = placement.two_pools && t.device.link && t.device.link->bandwidth.value > 0;
-    if (!linked || placement.host_layer_weights.value == 0) return Time::exact(Seconds(0));
-    const double batches = std::ceil(static_cast<double>(tokens) / static_cast<double>(k.ubatch));
-    const double seconds =
-        batches * placement.host_layer_weights.as_double() / t.device.link->bandwidth.value;
-    return {Seconds(seconds), Seconds(seconds * 1.2), Seconds(seconds * 1.6), 0.9,
-            "link bandwidth, 0.6 to 1 of it"};
 }
 
 void add_request(Speed& s, const Prepared& p, const Knobs& k, const Target& t, const Placement& placement,
@@ -178,6 +141,49 @@ std::string_view remedy(std::string_view bound, bool paging) {
 }
 
 }  // namespace
+
+HostPart host_part(const Prepared& p, const Knobs& k, const Placement& placement, double rows) {
+    if (!placement.two_pools) return {};
+    const double layer_bytes = [&] {
+        double sum = 0;
+        for (const Bytes b : p.weights.layer) sum += b.as_double();
+        return std::max(sum, 1.0);
+    }();
+    // Touched bytes are spread over layers as stored ones are.
+    const double touched = p.workload.touched_bytes(rows);
+    const auto layers = static_cast<std::int64_t>(p.weights.layer.size());
+    const std::int64_t on_host =
+        std::max<std::int64_t>(0, layers - std::max<std::int64_t>(placement.device_layers - 1, 0));
+    double host_layer_bytes = 0, host_expert_bytes = 0, expert_bytes = 0;
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const auto n = static_cast<std::size_t>(i);
+        expert_bytes += p.weights.layer_experts[n].as_double();
+        if (i < on_host)
+            host_layer_bytes += p.weights.layer[n].as_double();
+        else if (k.experts_on_host)
+            host_expert_bytes += p.weights.layer_experts[n].as_double();
+    }
+    const double layer_share = host_layer_bytes / layer_bytes;
+    // Experts weigh far less per token than they are stored: only the visited ones are read.
+    const double dense_bytes = p.workload.body.bytes + p.workload.head.bytes;
+    const double touched_experts = std::max(0.0, touched - dense_bytes);
+    const double expert_share = expert_bytes > 0 ? host_expert_bytes / expert_bytes : 0;
+    const double moved = touched * layer_share + touched_experts * expert_share;
+    return {moved, moved / std::max(touched, 1.0)};
+}
+
+/// Source: llama.cpp 0.5.0 copies host weights to the card for 32 rows and more (ENGINE_GPU section 1, rule
+/// 3).
+Interval<Seconds> prompt_transfers(const Knobs& k, const Target& t, const Placement& placement,
+                                   std::int64_t tokens) {
+    const bool linked = placement.two_pools && t.device.link && t.device.link->bandwidth.value > 0;
+    if (!linked || placement.host_layer_weights.value == 0) return Time::exact(Seconds(0));
+    const double batches = std::ceil(static_cast<double>(tokens) / static_cast<double>(k.ubatch));
+    const double seconds =
+        batches * placement.host_layer_weights.as_double() / t.device.link->bandwidth.value;
+    return {Seconds(seconds), Seconds(seconds * kLinkSlowdown), Seconds(seconds * 1.6), 0.9,
+            "link bandwidth, 0.6 to 1 of it"};
+}
 
 speed::SpeedSettings speed_settings(const Prepared& p, const Knobs& k) {
     speed::SpeedSettings s;

@@ -19,28 +19,34 @@ using plan::Goal;
 
 constexpr std::array kAllGoals{Goal::latency, Goal::memory, Goal::quality};
 
+bool many_runtimes(const plan::Grid& g) {
+    return std::any_of(g.recipes.begin(), g.recipes.end(),
+                       [&](const plan::RecipeChoice& r) { return r.runtime != g.recipes.front().runtime; });
+}
+
 std::vector<std::string> row_of(const Recommendation& r, const Candidate& c, std::string label) {
     const plan::Grid& g = r.search.grid;
     const bool mixed = r.mixed && c.recipe + 1u == g.recipes.size();
-    std::vector<std::string> row{std::move(label), mixed ? "mixed" : g.recipes[c.recipe].recipe,
-                                 g.kv[c.kv].first == g.kv[c.kv].second
-                                     ? g.kv[c.kv].first
-                                     : fmt::format("{}/{}", g.kv[c.kv].first, g.kv[c.kv].second),
-                                 count_text(c.context)};
+    std::vector<std::string> row{std::move(label)};
+    if (many_runtimes(g)) row.push_back(g.recipes[c.recipe].runtime);
+    row.insert(row.end(), {mixed ? "mixed" : g.recipes[c.recipe].recipe,
+                           g.kv[c.kv].first == g.kv[c.kv].second
+                               ? g.kv[c.kv].first
+                               : fmt::format("{}/{}", g.kv[c.kv].first, g.kv[c.kv].second),
+                           count_text(c.context)});
     if (g.drafts.size() > 1) row.push_back(g.drafts[c.draft].empty() ? "-" : g.drafts[c.draft]);
     if (g.offload.size() > 1)
         row.push_back(c.offload && c.gpu_layers >= 0 ? fmt::format("{}", c.gpu_layers) : "all");
     row.push_back(text(c.footprint));
-    row.push_back(c.timed ? text(c.decode) : "-");
-    row.push_back(c.timed ? seconds_text(c.first_token.central) : "-");
-    row.push_back(c.timed ? seconds_text(c.job.central) : "-");
-    row.push_back(kept_text(c));
+    for (std::string& cell : candidate_cells(c)) row.push_back(std::move(cell));
     return row;
 }
 
 TextTable table_of(const Recommendation& r, const std::string& first) {
     TextTable t;
-    t.header = {first, "recipe", "KV", ">context"};
+    t.header = {first};
+    if (many_runtimes(r.search.grid)) t.header.push_back("runtime");
+    for (const char* name : {"recipe", "KV", ">context"}) t.header.emplace_back(name);
     if (r.search.grid.drafts.size() > 1) t.header.push_back("draft");
     if (r.search.grid.offload.size() > 1) t.header.push_back(">on card");
     for (const char* name : {">memory", ">tokens/s", ">first token", ">job", "differs"})
@@ -49,8 +55,8 @@ TextTable table_of(const Recommendation& r, const std::string& first) {
 }
 
 std::string reason_of(const Recommendation& r, const Candidate& c) {
-    for (const auto& [what, why] : r.search.failures)
-        if (what == r.search.grid.recipes[c.recipe].recipe) return why;
+    for (const plan::GridFailure& f : r.search.failures)
+        if (plan::RecipeChoice{f.runtime, f.what} == r.search.grid.recipes[c.recipe]) return f.why;
     std::string text;
     for (const plan::Broken one : plan::broken_list(plan::broken(c, r.demands.limits)))
         text += (text.empty() ? "" : "; ") + plan::broken_text(one, c, r.demands.limits);
@@ -78,21 +84,8 @@ Json candidate_json(const Recommendation& r, std::size_t i) {
            {"sequences", c.sequences},
            {"gpu_layers", c.gpu_layers},
            {"kv_pool", c.kv_on_host ? "host" : "device"},
-           {"expert_pool", c.experts_on_host ? "host" : "device"},
-           {"verdict", plan::verdict_name(c.verdict)},
-           {"needed_bytes", quantity(c.needed)},
-           {"budget_bytes", c.budget.value},
-           {"footprint_bytes", quantity(c.footprint)}};
-    if (c.timed) {
-        j["decode_tokens_per_second"] = quantity(c.decode);
-        j["time_to_first_token_seconds"] = quantity(c.first_token);
-        j["job_seconds"] = quantity(c.job);
-    }
-    j["quality"] = {{"status", quality::status_name(c.loss.status)}};
-    if (c.loss.known())
-        j["quality"]["top1_disagreement"] = band(c.loss.top1_disagreement);
-    else
-        j["quality"]["reason"] = quality::reason_code(c.loss.reason);
+           {"expert_pool", c.experts_on_host ? "host" : "device"}};
+    add_candidate(j, c);
     j["rejected"] = Json::array();
     for (const plan::Broken one : plan::broken_list(r.decision.broken[i]))
         j["rejected"].push_back(plan::broken_name(one));
@@ -107,9 +100,34 @@ Json goals_json(const std::array<double, plan::kGoals>& values) {
 
 }  // namespace
 
+void add_candidate(Json& j, const Candidate& c) {
+    j["verdict"] = plan::verdict_name(c.verdict);
+    j["needed_bytes"] = quantity(c.needed);
+    j["budget_bytes"] = c.budget.value;
+    j["footprint_bytes"] = quantity(c.footprint);
+    if (c.decode_known) j["decode_tokens_per_second"] = quantity(c.decode);
+    if (c.timed) {
+        j["time_to_first_token_seconds"] = quantity(c.first_token);
+        j["job_seconds"] = quantity(c.job);
+    }
+    if (c.load_known) j["load_seconds"] = quantity(c.load);
+    if (c.energy_known) j["energy_joules_per_token"] = quantity(c.energy_per_token);
+    j["quality"] = {{"status", quality::status_name(c.loss.status)}};
+    if (c.loss.known())
+        j["quality"]["top1_disagreement"] = band(c.loss.top1_disagreement);
+    else
+        j["quality"]["reason"] = quality::reason_code(c.loss.reason);
+}
+
+std::array<std::string, 4> candidate_cells(const Candidate& c) {
+    return {c.decode_known ? text(c.decode) : "-", c.timed ? seconds_text(c.first_token.central) : "-",
+            c.timed ? seconds_text(c.job.central) : "-", kept_text(c)};
+}
+
 std::string candidate_text(const plan::Grid& g, const Candidate& c) {
-    return fmt::format("{}, KV {}/{}, {} tokens{}", g.recipes[c.recipe].recipe, g.kv[c.kv].first,
-                       g.kv[c.kv].second, count_text(c.context),
+    return fmt::format("{}{}, KV {}/{}, {} tokens{}",
+                       many_runtimes(g) ? g.recipes[c.recipe].runtime + " " : "", g.recipes[c.recipe].recipe,
+                       g.kv[c.kv].first, g.kv[c.kv].second, count_text(c.context),
                        g.drafts[c.draft].empty() ? "" : ", draft " + g.drafts[c.draft]);
 }
 
@@ -126,7 +144,7 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
                                   r.device, count_text(static_cast<std::int64_t>(all.size())),
                                   count_text(static_cast<std::int64_t>(d.admitted.size())), d.front.size());
     const std::int64_t answer = d.best[static_cast<std::size_t>(r.demands.goal())];
-    if (answer >= 0) {
+    if (!d.admitted.empty()) {
         TextTable t = table_of(r, "priority");
         for (const Goal g : kAllGoals)
             if (const std::int64_t i = d.best[static_cast<std::size_t>(g)]; i >= 0)
@@ -134,9 +152,14 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
                     row_of(r, all[static_cast<std::size_t>(i)],
                            (g == r.demands.goal() ? "> " : "  ") + std::string(plan::goal_name(g))));
         out += plain_table(t, colour) + "\n";
-        const Candidate& c = all[static_cast<std::size_t>(answer)];
-        out += styled("Use it: ", Style::bold, colour) +
-               plan::command_line(plan::deployment_of(r.search.grid, c, r.deployment)) + "\n\n";
+        if (answer >= 0)
+            out += styled("Use it: ", Style::bold, colour) +
+                   plan::command_line(plan::deployment_of(
+                       r.search.grid, all[static_cast<std::size_t>(answer)], r.deployment)) +
+                   "\n\n";
+        else
+            out += styled("No answer under latency: ", Style::warn, colour) +
+                   "how fast this device decodes is unknown; name its bandwidth.\n\n";
         if (d.front.size() > 1) {
             // A dozen of a long front, evenly in the order of the first goal.
             TextTable front = table_of(r, "front");
@@ -220,8 +243,8 @@ std::string recommendation_json(const Recommendation& r) {
             j["mixed"]["tensor_types"].push_back({{"pattern", pattern}, {"format", format}});
     }
     j["failures"] = Json::array();
-    for (const auto& [what, why] : r.search.failures)
-        j["failures"].push_back({{"option", what}, {"reason", why}});
+    for (const plan::GridFailure& f : r.search.failures)
+        j["failures"].push_back({{"runtime", f.runtime}, {"option", f.what}, {"reason", f.why}});
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,7 @@
 // Decisions as text and JSON: what recommend prints.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ std::string recommendation_json(const Recommendation& r);
 
 /// "Q4_K_M, KV q8_0/q4_0, 8,192 tokens": what distinguishes a candidate.
 std::string candidate_text(const plan::Grid& grid, const plan::Candidate& candidate);
+
+/// Cells of a table: tokens/s, first token, job, differs; "-" for what is unknown.
+std::array<std::string, 4> candidate_cells(const plan::Candidate& candidate);
 
 /// "about 1 token in 13 differs", or why that is unknown.
 std::string kept_text(const plan::Candidate& candidate);

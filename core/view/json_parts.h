@@ -7,6 +7,7 @@
 #include "core/base/interval.h"
 #include "core/base/ledger.h"
 #include "core/base/version.h"
+#include "core/plan/search.h"
 #include "core/quality/estimate.h"
 
 namespace memwall::view {
@@ -41,5 +42,7 @@ inline Json document(std::string_view schema) {
 
 Json ledger(const LedgerItem& item);
 Json quality_json(const quality::Estimate& estimate);
+/// Adds what a candidate's decision rests on: verdict, bytes, and of times, energy and quality what is known.
+void add_candidate(Json& j, const plan::Candidate& candidate);
 
 }  // namespace memwall::view

@@ -15,7 +15,7 @@
 #include "core/view/quality_view.h"
 #include "core/view/quantity_text.h"
 #include "devices/catalog.h"
-#include "devices/draft_models.h"
+#include "devices/recommend.h"
 #include "gui/model/numbers.h"
 
 namespace memwall::gui {

@@ -39,6 +39,8 @@ class Engine {
     const Decoder& decoder() const { return decoder_; }
     const Weights& weights() const { return weights_; }
     const EngineSettings& settings() const { return settings_; }
+    /// One a group of layers that are alike; a sequence has the same number in each.
+    std::span<const std::unique_ptr<KvCache>> caches() const { return caches_; }
 
     /// Throws Error when there are settings.sequences of them.
     SequenceId add_sequence();

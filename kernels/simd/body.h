@@ -19,39 +19,75 @@
 namespace memwall::kernels {
 namespace {
 
-/// Prefetch along a stream. Beyond `end` the stream goes on `jump` bytes further: at the next matrix or page.
+// Prefetch along a stream: to() says where the lines ahead of a short run of lines stand, and fetch() takes
+// one of them. A run that the stream's end cuts fetches a few lines beyond it.
+
+/// Of a stream that is read alone. Beyond `end` it goes on `jump` bytes further: at the next matrix or page.
 /// The far target may belong to another page than the near one.
 struct Ahead {
+    static constexpr bool kAlone = true;
     uintptr_t end = 0;
     ptrdiff_t jump = 0;
     ptrdiff_t near = 0, far = 0;
     uintptr_t far_end = 0;
     ptrdiff_t far_jump = 0;
 
-    MEMWALL_INLINE void fetch(const uint8_t* line) const {
+    struct Targets {
+        uintptr_t near, far;
+        MEMWALL_INLINE void fetch(int line) const {
+            __builtin_prefetch(reinterpret_cast<const uint8_t*>(near) + line * kLineBytes, 0, 3);
+            __builtin_prefetch(reinterpret_cast<const uint8_t*>(far) + line * kLineBytes, 0, 2);
+        }
+    };
+    MEMWALL_INLINE Targets to(const uint8_t* line) const {
         uintptr_t n = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near);
         uintptr_t f = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(far);
         n += n >= end ? static_cast<uintptr_t>(jump) : 0;
         f += f >= far_end ? static_cast<uintptr_t>(far_jump) : 0;
-        __builtin_prefetch(reinterpret_cast<const void*>(n), 0, 3);
-        __builtin_prefetch(reinterpret_cast<const void*>(f), 0, 2);
+        return {n, f};
+    }
+};
+
+struct NearTarget {
+    uintptr_t near;
+    MEMWALL_INLINE void fetch(int line) const {
+        __builtin_prefetch(reinterpret_cast<const uint8_t*>(near) + line * kLineBytes, 0, 3);
+    }
+};
+/// Of one stream of several.
+struct Straight {
+    static constexpr bool kAlone = false;
+    ptrdiff_t near;
+    MEMWALL_INLINE NearTarget to(const uint8_t* line) const {
+        return {reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near)};
+    }
+};
+/// The same along pages: beyond `end` it goes on `jump` bytes further.
+struct AlongPages {
+    static constexpr bool kAlone = false;
+    uintptr_t end = 0;
+    ptrdiff_t jump = 0, near = 0;
+    MEMWALL_INLINE NearTarget to(const uint8_t* line) const {
+        const uintptr_t n = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near);
+        return {n + (n >= end ? static_cast<uintptr_t>(jump) : 0)};
     }
 };
 
 /// Integers of M accumulators over `Lines` lines: acc[v] += codes x quads of vector v. The quads of the M
-/// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators are split in two
-/// chains, since one would wait for itself; integers are exact in any order.
-template <int Bits, int Lines, int VectorStep, int M>
-MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t quad_step, const Ahead& ahead,
+/// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators alone are split in
+/// two chains, since one would wait for itself; integers are exact in any order.
+template <int Bits, int Lines, int VectorStep, int M, class Fetch>
+MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t quad_step, const Fetch& ahead,
                               Ints (&acc)[M]) {
-    constexpr bool kSplit = M <= 2;
+    constexpr bool kSplit = M <= 2 && Fetch::kAlone;
     Ints odd[kSplit ? M : 1];
     if constexpr (kSplit) MEMWALL_UNROLL
     for (auto& x : odd) x = splat(0);
+    const auto targets = ahead.to(line);
     MEMWALL_UNROLL
     for (int l = 0; l < Lines; ++l) {
         const Line x = load_line(line + l * kLineBytes);
-        ahead.fetch(line + l * kLineBytes);
+        targets.fetch(l);
         if constexpr (Bits == 4) {
             const Line low = low_nibbles(x), high = high_nibbles(x);
             MEMWALL_UNROLL

@@ -9,10 +9,14 @@
 
 namespace memwall::kernels {
 
-/// Two-level prefetch: bytes ahead of the line in work, near into L1, far into L2. A distance of 0 fetches
-/// the line itself, which costs a load slot and no traffic. Chosen in one place, prefetch() of kernels.h.
+inline constexpr int kStreams = 4;
+
+/// How a long read is spread: prefetch bytes ahead of the line in work, near into L1, far into L2 (a distance
+/// of 0 fetches the line itself, which costs a load slot and no traffic), and over how many streams, 1 or
+/// kStreams, one activation vector walks through a matrix. Chosen in one place, prefetch() of kernels.h.
 struct Prefetch {
     ptrdiff_t near = 4096, far = 32768;
+    int streams = 1;
 };
 
 /// y[v][16 p ... 16 p + 15] = panel p times activation vector v, for every vector and the panels of a range.

@@ -39,167 +39,220 @@ MEMWALL_INLINE void add_scaled(const Cursor& c, const Ints (&acc)[M], Floats row
         y[r] = fma(to_floats(combine<Digits>(acc, r)), mul(row_scale, splat(c.scales[r])), y[r]);
 }
 
-// A format: how a panel of `blocks` blocks adds to y. Registers are laid out by the caller's row count.
+// A format: start() of a panel, block() for each of its blocks, end() that leaves y. block() moves the cursor
+// to the next block's activations. Several panels may stand side by side as streams: their sums do not meet,
+// so a panel's bits are the same however many there are.
 
 /// w4g32 and w8g32: a line of scales for two groups, then their codes.
 template <int Bits>
 struct Symmetric32 {
+    static constexpr int kLines = Bits == 4 ? 4 : 8, kBlockBytes = (1 + 2 * kLines) * kLineBytes;
+    template <int, int Rows>
+    struct Sums {
+        Floats y[Rows];
+    };
     template <int Digits, int Rows>
-    static MEMWALL_INLINE void run(const MatmulJob&, const uint8_t* p, int64_t blocks, Cursor c,
-                                   const Ahead& ahead, int64_t, Floats (&y)[Rows]) {
-        constexpr int kM = Rows * Digits, kLines = Bits == 4 ? 4 : 8;
-        for (int64_t b = 0; b < blocks; ++b) {
-            ahead.fetch(p);
-            const uint8_t* codes = p + kLineBytes;
-            MEMWALL_UNROLL
-            for (int g = 0; g < 2; ++g) {
-                Ints acc[kM];
-                if constexpr (Bits == 4 || kBias8 != 0)
-                    start_at_offsets<Digits>(c, acc);
-                else
-                    MEMWALL_UNROLL
-                for (auto& x : acc) x = splat(0);
-                dot_lines<Bits, kLines, 4>(codes, c.codes, c.rows * Digits * 4, ahead, acc);
-                add_scaled<Digits>(c, acc, load_halves(p + g * 32), y);
-                next_group<Digits>(c);
-                codes += kLines * kLineBytes;
-            }
-            p = codes;
+    static MEMWALL_INLINE void start(const Cursor&, Sums<Digits, Rows>& s) {
+        MEMWALL_UNROLL
+        for (auto& y : s.y) y = splat(0.0f);
+    }
+    template <int Digits, int Rows, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+        constexpr int kM = Rows * Digits;
+        ahead.to(p).fetch(0);
+        MEMWALL_UNROLL
+        for (int g = 0; g < 2; ++g) {
+            Ints acc[kM];
+            if constexpr (Bits == 4 || kBias8 != 0)
+                start_at_offsets<Digits>(c, acc);
+            else
+                MEMWALL_UNROLL
+            for (auto& x : acc) x = splat(0);
+            dot_lines<Bits, kLines, 4>(p + (1 + g * kLines) * kLineBytes, c.codes, c.rows * Digits * 4, ahead,
+                                       acc);
+            add_scaled<Digits>(c, acc, load_halves(p + g * 32), s.y);
+            next_group<Digits>(c);
         }
     }
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void end(const MatmulJob&, int64_t, const Cursor&, Sums<Digits, Rows>&) {}
 };
 
 /// w4g128: scales and zero points of one group of 128. dot - zero x sum is formed in integers.
 struct Asymmetric128 {
+    static constexpr int kBlockBytes = 17 * kLineBytes;
     template <int Digits, int Rows>
-    static MEMWALL_INLINE void run(const MatmulJob&, const uint8_t* p, int64_t blocks, Cursor c,
-                                   const Ahead& ahead, int64_t, Floats (&y)[Rows]) {
-        constexpr int kM = Rows * Digits;
-        for (int64_t b = 0; b < blocks; ++b) {
-            ahead.fetch(p);
-            const Ints zero = load_bytes(p + 32);
-            Ints acc[kM];
-            MEMWALL_UNROLL
-            for (int v = 0; v < kM; ++v) acc[v] = mul(zero, splat(c.offsets[v]));
-            const uint8_t* codes = p + kLineBytes;
-            MEMWALL_UNROLL
-            for (int part = 0; part < 4; ++part)
-                dot_lines<4, 4, 4>(codes + part * 4 * kLineBytes, c.codes, c.rows * Digits * 4, ahead, acc);
-            add_scaled<Digits>(c, acc, load_halves(p), y);
-            next_group<Digits>(c);
-            p = codes + 16 * kLineBytes;
-        }
+    using Sums = Symmetric32<4>::Sums<Digits, Rows>;
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void start(const Cursor& c, Sums<Digits, Rows>& s) {
+        Symmetric32<4>::start<Digits, Rows>(c, s);
     }
+    template <int Digits, int Rows, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+        constexpr int kM = Rows * Digits;
+        ahead.to(p).fetch(0);
+        const Ints zero = load_bytes(p + 32);
+        Ints acc[kM];
+        MEMWALL_UNROLL
+        for (int v = 0; v < kM; ++v) acc[v] = mul(zero, splat(c.offsets[v]));
+        const uint8_t* codes = p + kLineBytes;
+        MEMWALL_UNROLL
+        for (int part = 0; part < 4; ++part)
+            dot_lines<4, 4, 4>(codes + part * 4 * kLineBytes, c.codes, c.rows * Digits * 4, ahead, acc);
+        add_scaled<Digits>(c, acc, load_halves(p), s.y);
+        next_group<Digits>(c);
+    }
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void end(const MatmulJob&, int64_t, const Cursor&, Sums<Digits, Rows>&) {}
 };
 
 /// q4k: y += d step (scale dot) - dmin min_step (scale sum), groups of 32.
 struct SuperBlock256 {
+    static constexpr int kBlockBytes = 36 * kLineBytes;
     template <int Digits, int Rows>
-    static MEMWALL_INLINE void run(const MatmulJob&, const uint8_t* p, int64_t blocks, Cursor c,
-                                   const Ahead& ahead, int64_t, Floats (&y)[Rows]) {
+    using Sums = Symmetric32<4>::Sums<Digits, Rows>;
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void start(const Cursor& c, Sums<Digits, Rows>& s) {
+        Symmetric32<4>::start<Digits, Rows>(c, s);
+    }
+    template <int Digits, int Rows, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
         constexpr int kM = Rows * Digits;
         const Ints four_bits = splat(15), two_bits = splat(0x30);
-        for (int64_t b = 0; b < blocks; ++b) {
-            for (int l = 0; l < 4; ++l) ahead.fetch(p + l * kLineBytes);
-            const uint8_t* steps = p + kLineBytes;
-            const uint8_t* codes = p + 4 * kLineBytes;
-            const Floats d = load_halves(p), dmin = load_halves(p + 32);
-            for (int pair = 0; pair < 4; ++pair) {
-                // High bits, two groups a byte: scale, min, scale, min, two bits each from the lowest.
-                const Ints high = load_bytes(steps + 128 + pair * 16);
+        const auto targets = ahead.to(p);
+        for (int l = 0; l < 4; ++l) targets.fetch(l);
+        const uint8_t* steps = p + kLineBytes;
+        const uint8_t* codes = p + 4 * kLineBytes;
+        const Floats d = load_halves(p), dmin = load_halves(p + 32);
+        for (int pair = 0; pair < 4; ++pair) {
+            // High bits, two groups a byte: scale, min, scale, min, two bits each from the lowest.
+            const Ints high = load_bytes(steps + 128 + pair * 16);
+            MEMWALL_UNROLL
+            for (int odd = 0; odd < 2; ++odd) {
+                const Ints low = load_bytes(steps + (2 * pair + odd) * 16);
+                const Ints scale_high = odd == 0 ? shift_left<4>(high) : high;
+                const Ints min_high = odd == 0 ? shift_left<2>(high) : shift_right<2>(high);
+                const Ints scale = bit_or(bit_and(low, four_bits), bit_and(scale_high, two_bits));
+                const Ints min = bit_or(shift_right<4>(low), bit_and(min_high, two_bits));
+                Ints acc[kM];
                 MEMWALL_UNROLL
-                for (int odd = 0; odd < 2; ++odd) {
-                    const Ints low = load_bytes(steps + (2 * pair + odd) * 16);
-                    const Ints scale_high = odd == 0 ? shift_left<4>(high) : high;
-                    const Ints min_high = odd == 0 ? shift_left<2>(high) : shift_right<2>(high);
-                    const Ints scale = bit_or(bit_and(low, four_bits), bit_and(scale_high, two_bits));
-                    const Ints min = bit_or(shift_right<4>(low), bit_and(min_high, two_bits));
-                    Ints acc[kM];
-                    MEMWALL_UNROLL
-                    for (auto& x : acc) x = splat(0);
-                    dot_lines<4, 4, 4>(codes, c.codes, c.rows * Digits * 4, ahead, acc);
-                    add_scaled<Digits>(c, acc, mul(d, to_floats(scale)), y);
-                    const Floats down = mul(dmin, to_floats(min));
-                    MEMWALL_UNROLL
-                    for (int r = 0; r < Rows; ++r) y[r] = fma(down, splat(c.sums[r]), y[r]);
-                    next_group<Digits>(c);
-                    codes += 4 * kLineBytes;
-                }
+                for (auto& x : acc) x = splat(0);
+                dot_lines<4, 4, 4>(codes, c.codes, c.rows * Digits * 4, ahead, acc);
+                add_scaled<Digits>(c, acc, mul(d, to_floats(scale)), s.y);
+                const Floats down = mul(dmin, to_floats(min));
+                MEMWALL_UNROLL
+                for (int r = 0; r < Rows; ++r) s.y[r] = fma(down, splat(c.sums[r]), s.y[r]);
+                next_group<Digits>(c);
+                codes += 4 * kLineBytes;
             }
-            p = codes;
         }
     }
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void end(const MatmulJob&, int64_t, const Cursor&, Sums<Digits, Rows>&) {}
 };
 
 /// w8: one integer sum over all of k, which stays below 2^31 (kHighestRowK). Digits meet as floats.
 struct PerRow8 {
+    static constexpr int kBlockBytes = 4 * kLineBytes;
     template <int Digits, int Rows>
-    static MEMWALL_INLINE void run(const MatmulJob& job, const uint8_t* p, int64_t blocks, Cursor c,
-                                   const Ahead& ahead, int64_t panel, Floats (&y)[Rows]) {
-        constexpr int kM = Rows * Digits;
-        Ints acc[kM];
+    struct Sums {
+        Floats y[Rows];
+        Ints acc[Rows * Digits];
+    };
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void start(const Cursor& c, Sums<Digits, Rows>& s) {
         if constexpr (kBias8 != 0)
-            start_at_offsets<Digits>(c, acc);
+            start_at_offsets<Digits>(c, s.acc);
         else
             MEMWALL_UNROLL
-        for (auto& x : acc) x = splat(0);
-        for (int64_t b = 0; b < blocks; ++b, p += 4 * kLineBytes)
-            dot_lines<8, 4, 4>(p, c.codes, c.rows * Digits * 4, ahead, acc);
+        for (auto& x : s.acc) x = splat(0);
+    }
+    template <int Digits, int Rows, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+        dot_lines<8, 4, 4>(p, c.codes, c.rows * Digits * 4, ahead, s.acc);
+    }
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void end(const MatmulJob& job, int64_t panel, const Cursor& c,
+                                   Sums<Digits, Rows>& s) {
         const Floats row_scale = load(job.row_scales + panel * kPanelRows);
         MEMWALL_UNROLL
         for (int r = 0; r < Rows; ++r) {
-            Floats whole = to_floats(acc[r * Digits + Digits - 1]);
-            if constexpr (Digits == 2) whole = fma(to_floats(acc[2 * r]), splat(float{kDigitBase}), whole);
-            y[r] = fma(whole, mul(row_scale, splat(c.scales[r])), y[r]);
+            Floats whole = to_floats(s.acc[r * Digits + Digits - 1]);
+            if constexpr (Digits == 2) whole = fma(to_floats(s.acc[2 * r]), splat(float{kDigitBase}), whole);
+            s.y[r] = fma(whole, mul(row_scale, splat(c.scales[r])), splat(0.0f));
         }
     }
 };
 
 /// f16: even and odd k in chains of their own, added at the end.
 struct Half {
+    static constexpr int kBlockBytes = 2 * kLineBytes;
+    template <int, int Rows>
+    struct Sums {
+        Floats y[Rows], odd[Rows];
+    };
     template <int Digits, int Rows>
-    static MEMWALL_INLINE void run(const MatmulJob&, const uint8_t* p, int64_t blocks, Cursor c,
-                                   const Ahead& ahead, int64_t, Floats (&y)[Rows]) {
-        Floats odd[Rows];
+    static MEMWALL_INLINE void start(const Cursor&, Sums<Digits, Rows>& s) {
         MEMWALL_UNROLL
-        for (auto& x : odd) x = splat(0.0f);
-        for (int64_t b = 0; b < blocks; ++b, p += 2 * kLineBytes) {
+        for (int r = 0; r < Rows; ++r) s.y[r] = s.odd[r] = splat(0.0f);
+    }
+    template <int Digits, int Rows, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+        const auto targets = ahead.to(p);
+        MEMWALL_UNROLL
+        for (int l = 0; l < 2; ++l) {
+            targets.fetch(l);
+            const Floats even_k = load_halves(p + l * kLineBytes),
+                         odd_k = load_halves(p + l * kLineBytes + 32);
             MEMWALL_UNROLL
-            for (int l = 0; l < 2; ++l) {
-                ahead.fetch(p + l * kLineBytes);
-                const Floats even_k = load_halves(p + l * kLineBytes),
-                             odd_k = load_halves(p + l * kLineBytes + 32);
-                MEMWALL_UNROLL
-                for (int r = 0; r < Rows; ++r) y[r] = fma(even_k, splat(c.values[r]), y[r]);
-                c.values += c.rows;
-                MEMWALL_UNROLL
-                for (int r = 0; r < Rows; ++r) odd[r] = fma(odd_k, splat(c.values[r]), odd[r]);
-                c.values += c.rows;
-            }
+            for (int r = 0; r < Rows; ++r) s.y[r] = fma(even_k, splat(c.values[r]), s.y[r]);
+            c.values += c.rows;
+            MEMWALL_UNROLL
+            for (int r = 0; r < Rows; ++r) s.odd[r] = fma(odd_k, splat(c.values[r]), s.odd[r]);
+            c.values += c.rows;
         }
+    }
+    template <int Digits, int Rows>
+    static MEMWALL_INLINE void end(const MatmulJob&, int64_t, const Cursor&, Sums<Digits, Rows>& s) {
         MEMWALL_UNROLL
-        for (int r = 0; r < Rows; ++r) y[r] = add(y[r], odd[r]);
+        for (int r = 0; r < Rows; ++r) s.y[r] = add(s.y[r], s.odd[r]);
     }
 };
 
-/// One panel times `Rows` vectors, results stored: all 16 of a panel, fewer at the matrix's end.
-template <class Format, int Digits, int Rows>
-__attribute__((noinline)) void panel_times(const MatmulJob& job, int64_t panel, const Cursor& c,
-                                           const Ahead& ahead, float* to) {
-    Floats y[Rows];
+/// Panels `first`, `first + step` ... side by side times `Rows` vectors; results go to `to`, which points at
+/// row 0 of the matrix.
+template <class Format, int Digits, int Rows, int Streams, class Fetch>
+__attribute__((noinline)) void panels_times(const MatmulJob& job, int64_t first, int64_t step,
+                                            const Cursor& at, const Fetch& ahead, float* to) {
+    typename Format::template Sums<Digits, Rows> sums[Streams];
+    const uint8_t* p = job.panels + static_cast<size_t>(first) * job.panel_bytes;
+    const size_t apart = static_cast<size_t>(step) * job.panel_bytes;
     MEMWALL_UNROLL
-    for (int r = 0; r < Rows; ++r) y[r] = splat(0.0f);
-    Format::template run<Digits, Rows>(job, job.panels + static_cast<size_t>(panel) * job.panel_bytes,
-                                       job.blocks, c, ahead, panel, y);
-    const int64_t left = job.rows - panel * kPanelRows;
+    for (auto& s : sums) Format::template start<Digits, Rows>(at, s);
+    Cursor c = at;
+    for (int64_t b = 0; b < job.blocks; ++b, p += Format::kBlockBytes) {
+        Cursor next = c;
+        MEMWALL_UNROLL
+        for (int s = 0; s < Streams; ++s) {
+            next = c;
+            Format::template block<Digits, Rows>(p + static_cast<size_t>(s) * apart, next, ahead, sums[s]);
+        }
+        c = next;
+    }
     MEMWALL_UNROLL
-    for (int r = 0; r < Rows; ++r) {
-        if (left >= kPanelRows) {
-            store(to + r * job.y_stride, y[r]);
-        } else {
-            float some[kPanelRows];
-            store(some, y[r]);
-            for (int64_t i = 0; i < left; ++i) to[r * job.y_stride + i] = some[i];
+    for (int s = 0; s < Streams; ++s) {
+        const int64_t panel = first + s * step, left = job.rows - panel * kPanelRows;
+        Format::template end<Digits, Rows>(job, panel, at, sums[s]);
+        float* const out = to + panel * kPanelRows;
+        MEMWALL_UNROLL
+        for (int r = 0; r < Rows; ++r) {
+            if (left >= kPanelRows) {
+                store(out + r * job.y_stride, sums[s].y[r]);
+            } else {  // the matrix ends within this panel
+                float some[kPanelRows];
+                store(some, sums[s].y[r]);
+                for (int64_t i = 0; i < left; ++i) out[r * job.y_stride + i] = some[i];
+            }
         }
     }
 }
@@ -209,38 +262,49 @@ template <class Format, int Digits, int Rows>
 MEMWALL_INLINE void panel_times_rows(int64_t rows, const MatmulJob& job, int64_t panel, const Cursor& c,
                                      const Ahead& ahead, float* to) {
     if (rows >= Rows)
-        panel_times<Format, Digits, Rows>(job, panel, c, ahead, to);
+        panels_times<Format, Digits, Rows, 1>(job, panel, 1, c, ahead, to);
     else if constexpr (Rows > 1)
         panel_times_rows<Format, Digits, Rows - 1>(rows, job, panel, c, ahead, to);
 }
 
-/// Digits 0: the format takes floats. `GroupBlocks`: groups a block (0: one group a row).
+/// Digits 0: the format takes floats. `GroupsPerBlock` 0: one group a row.
 template <class Format, int Digits, int GroupsPerBlock, int AtOnce>
 void multiply(const MatmulJob& job) {
     constexpr int kDigits = Digits == 0 ? 1 : Digits;
     constexpr int64_t kTileRows = kTileVectors / kDigits, kRows = AtOnce / kDigits;
     const int64_t groups = GroupsPerBlock == 0 ? 1 : job.blocks * GroupsPerBlock;
-    const uint8_t* end = job.panels + static_cast<size_t>(job.last_panel) * job.panel_bytes;
+    const auto cursor = [&](int64_t first, int64_t r, int64_t rows) {
+        return Cursor{job.codes + first * kDigits * job.padded_k + r * kDigits * 4,
+                      job.scales + first * groups + r,
+                      job.offsets + (first * groups + r) * kDigits,
+                      job.sums + first * groups + r,
+                      job.values + first * job.padded_k + r,
+                      static_cast<ptrdiff_t>(rows)};
+    };
+    int64_t panel = job.first_panel;
+    if (job.m == 1 && job.prefetch.streams == kStreams) {
+        // One vector: each quarter of the range is a stream of its own. Where a stream ends its prefetch runs
+        // on into the next quarter, once a matrix.
+        const int64_t quarter = (job.last_panel - panel) / kStreams;
+        const Straight ahead{job.prefetch.near};
+        for (const int64_t end = panel + quarter; panel < end; ++panel)
+            panels_times<Format, kDigits, 1, kStreams>(job, panel, quarter, cursor(0, 0, 1), ahead, job.y);
+        panel += quarter * (kStreams - 1);
+    }
     Ahead ahead;
     ahead.near = job.prefetch.near;
     ahead.far = job.prefetch.far;
-    ahead.end = ahead.far_end = reinterpret_cast<uintptr_t>(end);
+    ahead.end = ahead.far_end =
+        reinterpret_cast<uintptr_t>(job.panels + static_cast<size_t>(job.last_panel) * job.panel_bytes);
     if (job.next != nullptr)
         ahead.jump = ahead.far_jump =
             static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(job.next) - ahead.end);
-    for (int64_t panel = job.first_panel; panel < job.last_panel; ++panel) {
+    for (; panel < job.last_panel; ++panel) {
         for (int64_t first = 0; first < job.m; first += kTileRows) {
             const int64_t rows = job.m - first < kTileRows ? job.m - first : kTileRows;
-            for (int64_t r = 0; r < rows; r += kRows) {
-                const Cursor c{job.codes + first * kDigits * job.padded_k + r * kDigits * 4,
-                               job.scales + first * groups + r,
-                               job.offsets + (first * groups + r) * kDigits,
-                               job.sums + first * groups + r,
-                               job.values + first * job.padded_k + r,
-                               static_cast<ptrdiff_t>(rows)};
+            for (int64_t r = 0; r < rows; r += kRows)
                 panel_times_rows<Format, kDigits, static_cast<int>(kRows)>(
-                    rows - r, job, panel, c, ahead, job.y + (first + r) * job.y_stride + panel * kPanelRows);
-            }
+                    rows - r, job, panel, cursor(first, r, rows), ahead, job.y + (first + r) * job.y_stride);
         }
     }
 }

@@ -1,6 +1,8 @@
 // JSON, CSV and the trace.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/plan/options.h"
 #include "core/view/json_parts.h"
 #include "core/view/text_table.h"
@@ -31,6 +33,17 @@ Json quantiles(const Histogram& h) {
             {"p95_seconds", h.quantile(0.95)},
             {"p99_seconds", h.quantile(0.99)},
             {"largest_seconds", h.largest()}};
+}
+
+/// A quarter of a doubling wide, or narrower where all values are alike: a dozen to a few dozen.
+Json buckets(const Histogram& h) {
+    std::vector<Histogram::Bucket> all;
+    for (const double share : {4.0, 8.0, 16.0, 32.0})
+        if (all = h.buckets(std::pow(2.0, 1 / share)); all.size() >= 12) break;
+    Json list = Json::array();
+    for (const Histogram::Bucket& b : all)
+        list.push_back({{"from_seconds", b.low}, {"to_seconds", b.high}, {"count", b.count}});
+    return list;
 }
 
 Json app_json(const AppResult& a) {
@@ -84,6 +97,12 @@ Json answer_json(const CapacityAnswer& a) {
     return j;
 }
 
+/// Of the process in the memory that the timeline shows; 0 = not limited, or spread over two.
+std::int64_t budget_of(const Setup& s) {
+    const plan::PoolUse& pool = s.planned.plan.memory.pools[0];
+    return pool.limited && !s.spread ? pool.budget.value : 0;
+}
+
 }  // namespace
 
 std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, std::uint64_t seed,
@@ -106,7 +125,9 @@ std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, st
                      {"kv_layout", layout_name(sc.kv.layout)},
                      {"between_turns", between_name(sc.kv.between)},
                      {"pool_tokens", s.store.cells},
-                     {"token_bytes", s.token_bytes}};
+                     {"token_bytes", s.token_bytes},
+                     {"ram_bytes", sc.pressure.ram},
+                     {"budget_bytes", budget_of(s)}};
     d["seed"] = seed;
     d["replications"] = runs.size();
     d["answers"] = Json::array();
@@ -123,6 +144,8 @@ std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, st
         d["peak"]["at_seconds"] = r.peak_seconds;
         d["peak"]["owner"] = r.peak_owner.empty() ? Json(nullptr) : Json(r.peak_owner);
         d["mean"] = classes(r.mean);
+        const AppResult all = r.all();
+        d["histograms"] = {{"ttft", buckets(all.ttft)}, {"tpot", buckets(all.tpot)}};
         d["timeline"] = Json::array();
         for (const TimelinePoint& p : r.timeline) {
             Json point = classes(p.memory);

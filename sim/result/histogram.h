@@ -35,6 +35,25 @@ class Histogram {
         for (std::size_t i = 0; i <= last && i < counts_.size(); ++i) n += counts_[i];
         return n;
     }
+    /// Counts by buckets that are about `factor` wide, from the first value to the last; the first one may
+    /// begin at 0.
+    struct Bucket {
+        double low = 0, high = 0;
+        std::int64_t count = 0;
+    };
+    std::vector<Bucket> buckets(double factor) const {
+        const auto width = static_cast<std::size_t>(std::fmax(1, std::round(std::log(factor) * kPerLog)));
+        const auto bound = [](std::size_t i) { return kLeast * std::exp(static_cast<double>(i) / kPerLog); };
+        std::vector<Bucket> all;
+        if (!counts_.empty() && counts_[0] > 0) all.push_back({0, kLeast, counts_[0]});
+        for (std::size_t i = 1; i < counts_.size(); i += width) {
+            std::int64_t n = 0;
+            for (std::size_t k = i; k < i + width && k < counts_.size(); ++k) n += counts_[k];
+            if (n > 0 || !all.empty()) all.push_back({bound(i - 1), bound(i - 1 + width), n});
+        }
+        while (!all.empty() && all.back().count == 0) all.pop_back();
+        return all;
+    }
     double mean() const { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
     double largest() const { return largest_; }
     /// The smallest value that a share `p` of the values does not exceed; 0 without any.

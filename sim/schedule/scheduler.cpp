@@ -106,7 +106,8 @@ void Scheduler::complete(const StepWork& work, Nanoseconds) {
         (s.recomputing ? counts_.recomputed_tokens : counts_.prompt_tokens) += p.to - p.from;
         if (!s.decoding()) continue;
         store_.publish(s.holding, s.names);
-        if (!s.recomputing && settings_.first_token_from_prompt) emit(s, 1);
+        // Computed again or not: its last token's logits are there.
+        if (settings_.first_token_from_prompt) emit(s, 1);
         s.recomputing = false;
     }
     for (const StepWork::Decode& d : work.decodes) {

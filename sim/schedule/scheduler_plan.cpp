@@ -134,7 +134,7 @@ bool Scheduler::seat_for(std::uint32_t slot) {
 
 void Scheduler::plan_prompt(StepWork& work, std::uint32_t slot, std::int64_t tokens) {
     Sequence& s = slots_[slot];
-    work.prompts.push_back({slot, s.cached, s.computed, s.computed + tokens});
+    work.prompts.push_back({slot, s.cached, s.computed, s.computed + tokens, s.request.ticket});
     s.planned = true;
 }
 
@@ -150,7 +150,7 @@ void Scheduler::plan_decode(StepWork& work, std::uint32_t slot, std::int64_t& bu
         return;
     }
     budget -= s.granted;
-    work.decodes.push_back({slot, s.computed, &s.request.acceptance, 1});
+    work.decodes.push_back({slot, s.computed, &s.request.acceptance, 1, s.request.ticket});
     s.planned = true;
 }
 

@@ -14,6 +14,7 @@ struct StepWork {
     struct Prompt {
         std::uint32_t slot = 0;
         std::int64_t cached = 0, from = 0, to = 0;
+        std::uint64_t ticket = 0;  ///< of the request, for whoever computes its tokens
     };
     /// One round of decoding for a sequence with `context` tokens in the cache.
     struct Decode {
@@ -21,6 +22,7 @@ struct StepWork {
         std::int64_t context = 0;
         Random* acceptance = nullptr;  ///< decides which drafts are accepted
         std::int64_t produced = 1;     ///< by the executor: tokens that came out, 1 .. drafts + 1
+        std::uint64_t ticket = 0;
     };
     std::vector<Prompt> prompts;
     std::vector<Decode> decodes;

@@ -43,7 +43,7 @@ std::optional<double> date(std::string_view s) {
         {{0, 4}, {5, 2}, {8, 2}, {11, 2}, {14, 2}}};
     for (std::size_t i = 0; i < kPlaces.size(); ++i) {
         const auto x = number(s.substr(kPlaces[i].first, kPlaces[i].second));
-        if (!x) return std::nullopt;
+        if (!x || *x < 0 || *x > 9999 || *x != std::floor(*x)) return std::nullopt;
         part[i] = *x;
     }
     const auto seconds = number(s.substr(17));

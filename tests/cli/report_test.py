@@ -105,6 +105,30 @@ expect('Two < three & "four"' in words and "It fits" in words, "a plan alone is 
 both = page_of(run("report", "--from", "recommend.json", "--from", "plan.json").stdout, "from both", 7)
 expect("Sources" in both and "Quality against memory" in both, "both documents together")
 
+# A simulation: live with its plan, and from its document alone.
+day = run("report", "--scenario", "phone-day")
+words = page_of(day.stdout, "scenario", 8)
+expect(day.returncode == 0 and not day.stderr, "a scenario is reported: " + day.stderr)
+for part in ("Over time: phone-day", "Memory over time", "Temperature", "Battery", "Time to the first token", "Time per output token", "Speed against context"):
+    expect(part in words, f"{part} is there")
+simulated = run("simulate", "phone-day", "--json")
+(here / "simulate.json").write_text(simulated.stdout)
+words = page_of(run("report", "--from", "simulate.json").stdout, "from simulate", 5)
+expect("Over time: phone-day" in words and "DOES NOT FIT" not in words and "requests in" in words, "a simulation alone")
+peak = json.loads(simulated.stdout)["peak"]
+expect(f", {peak['owner']}" in day.stdout and f"peak {(peak['weights_bytes'] + peak['kv_bytes'] + peak['scratch_bytes']) / 2**30:.2f} GiB" in day.stdout,
+       "the peak and its owner are named")
+expect("Over time: phone-day" in run("report", "--from", "simulate.json", "--markdown").stdout, "also as Markdown")
+other = run("report", "qwen3-0.6b", "--scenario", "rag-box", "--sequences", "2")
+expect(other.returncode == 0 and "--sequences 2" in other.stdout and "qwen3-0.6b" in other.stdout, "MODEL and options go before the scenario's: " + other.stderr)
+absurd = json.loads(simulated.stdout)
+for point in absurd["timeline"]:
+    point["kv_bytes"], point["temperature_celsius"] = 10**300, -1e300
+absurd["peak"]["at_seconds"] = -1e300
+absurd["histograms"]["ttft"] = [{"from_seconds": 0, "to_seconds": 0, "count": 2**62}]
+(here / "absurd.json").write_text(json.dumps(absurd))
+page_of(run("report", "--from", "absurd.json").stdout, "an absurd simulation", 3)
+
 # Nothing admitted is an answer too: the closest, and why not.
 none = run("report", "llama-3.2-1b", "--device", "raspberry-pi-5:8GiB", "--context", "2048", "--min-decode", "100000")
 words = page_of(none.stdout, "nothing admitted", 2)
@@ -156,12 +180,18 @@ index["candidates"] = []
 index["front"] = []
 index["answers"] = {}
 broken["no candidates"] = json.dumps(index)
+index = json.loads(simulated.stdout)
+del index["metrics"]
+broken["a simulation without a run"] = json.dumps(index)
+index = json.loads(simulated.stdout)
+index["timeline"][3]["kv_bytes"] = "many"
+broken["a timeline of words"] = json.dumps(index)
 for what, text in broken.items():
     (here / "broken.json").write_text(text)
     result = run("report", "--from", "broken.json")
     expect(result.returncode == 2 and result.stderr.startswith("memwall: broken.json") and result.stderr.count("\n") == 1,
            f"{what}: {result.returncode} {result.stderr[:300]}")
-for arguments in ([], ["llama-3.2-1b", "--from", "recommend.json"], ["--from", "nowhere.json"]):
+for arguments in ([], ["llama-3.2-1b", "--from", "recommend.json"], ["--from", "nowhere.json"], ["--scenario", "no-such"], ["--scenario", "phone-day", "--from", "recommend.json"]):
     result = run("report", *arguments)
     expect(result.returncode == 2 and result.stderr.count("\n") == 1, f"report {arguments}: {result.stderr}")
 

@@ -48,11 +48,14 @@ RUNS += [
 ]
 subprocess.run([command, "check", budgets, "--init"], check=True, capture_output=True)
 RUNS.append(["calibrate", "--seconds", "1", "--json", "--storage", profiles.name, "--output", profiles.name + "/host.yaml"])
+QUICK = ["verify", "small-dense", "--contexts", "96", "--kv", "int8", "--runs", "1", "--json"]
+RUNS += [QUICK, [*QUICK, "--trace", "default", "--requests", "2", "--load", "0.9"]]
 passed = failed = 0
 for arguments in RUNS:
     run = subprocess.run([command, *arguments], capture_output=True, text=True)
-    # 1 says that nothing meets the demands; the document says so too.
-    problem = f"exit status {run.returncode}: {run.stderr}" if run.returncode not in (0, 1) else None
+    # 1 says that nothing meets the demands, 3 that a busy machine proves nothing; the document says so too.
+    allowed = (0, 1, 3) if arguments[0] == "verify" else (0, 1)
+    problem = f"exit status {run.returncode}: {run.stderr}" if run.returncode not in allowed else None
     if not problem:
         document = json.loads(run.stdout)
         errors = list(schemas[document["schema"]].iter_errors(document))

@@ -125,6 +125,17 @@ TEST_CASE("a baseline shows one byte, says what changed, and names data as data"
     CHECK_THROWS_AS(read_baseline(R"({"schema": "memwall/baseline/1", "checks": 3})", "b.json"), Error);
 }
 
+TEST_CASE("limits: none drops those of the defaults", "[check]") {
+    const plan::BudgetFile file = budgets(
+        "devices: ['raspberry-pi-5:8GiB']\ndefaults: {limits: {min_decode: 4, min_headroom: 1GiB}}\nchecks:\n"
+        "  - {name: kept, model: llama-3.2-1b, context: 2048}\n"
+        "  - {name: dropped, model: llama-3.1-70b, expect: must_not_fit, limits: none}\n");
+    CHECK(file.checks[0].limits.min_decode == 4);
+    CHECK(file.checks[1].limits.min_decode == 0);
+    CHECK(file.checks[1].min_headroom.value == 0);
+    CHECK(run_checks(file)[1].outcome == Outcome::passed);
+}
+
 TEST_CASE("a broken budget file names its line", "[check]") {
     const std::pair<const char*, const char*> cases[] = {
         {"checks:\n  - model: x\n", "budgets.yaml:3"},               // no device

@@ -8,7 +8,8 @@ cmake --install "$build" --prefix "$prefix/usr" >/dev/null
 cmake -S "$source" -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix/usr" -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build "$prefix/build" >/dev/null
 "$prefix/build/consumer"
+"$prefix/build/simulating_consumer"
 "$prefix/usr/bin/memwall" --version
 grep -q '^complete -F _memwall memwall' "$prefix/usr/share/bash-completion/completions/memwall"
 for page in "$prefix/usr/share/man/man1/memwall.1" "$prefix/usr/share/man/man1/memwall-plan.1"; do grep -q '^\.SH NAME' "$page"; done
-echo "4 passed, 0 failed"
+echo "5 passed, 0 failed"

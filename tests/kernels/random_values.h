@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/panels/panels.h"
+#include "kernels/simd/kernels.h"
 #include "tests/catch.h"
 
 namespace memwall::kernels::test {
@@ -20,6 +21,22 @@ QuantMatrix random_matrix(PanelFormat format, std::int64_t rows, std::int64_t k,
 
 /// How many elements differ in their bits.
 std::size_t differing_bits(const std::vector<float>& a, const std::vector<float>& b);
+
+/// Kernels read one way while it lives: 1 or kStreams streams, whatever this processor prefers.
+class WithStreams {
+  public:
+    explicit WithStreams(int streams) {
+        Prefetch p = before_;
+        p.streams = streams;
+        set_prefetch(p);
+    }
+    ~WithStreams() { set_prefetch(before_); }
+    WithStreams(const WithStreams&) = delete;
+    WithStreams& operator=(const WithStreams&) = delete;
+
+  private:
+    Prefetch before_ = prefetch();
+};
 
 inline constexpr PanelFormat kAllFormats[] = {PanelFormat::w4g32, PanelFormat::w4g128, PanelFormat::q4k,
                                               PanelFormat::w8,    PanelFormat::w8g32,  PanelFormat::f16};

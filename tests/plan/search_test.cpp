@@ -1,6 +1,7 @@
 #include "core/plan/search.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "core/base/error.h"
@@ -8,6 +9,7 @@
 #include "core/plan/auto_placement.h"
 #include "core/plan/decide.h"
 #include "devices/planning.h"
+#include "devices/recommend.h"
 #include "tests/catch.h"
 
 using namespace memwall;
@@ -160,6 +162,66 @@ TEST_CASE("merits span the admitted, and balances add to one", "[search]") {
         CHECK(sum == Approx(1));
     }
     for (const double b : best) CHECK(b == Approx(1));
+}
+
+TEST_CASE("several runtimes are searched at once, each candidate as its own plan", "[search]") {
+    Deployment d;
+    d.model = "llama-3.1-8b";
+    d.device = "apple-m4:16GiB";
+    const Axes axes = devices::search_axes({{"runtime", {"llama.cpp", "mlx"}},
+                                            {"context", {"4096"}},
+                                            {"sequences", {"1", "2"}},
+                                            {"kv", {"f16", "int8", "q8_0/q4_0"}}});
+    const view::Recommendation r = devices::recommend(d, {}, axes);
+    const Grid& g = r.search.grid;
+    CHECK(g.sequences == std::vector<std::int64_t>{1, 2});
+    CHECK(g.drafts == std::vector<std::string>{"", "llama-3.2-1b"});
+    std::map<std::string, int> supported;
+    for (const Candidate& c : r.search.candidates) {
+        const RecipeChoice& recipe = g.recipes[c.recipe];
+        if (c.verdict == Verdict::unsupported) continue;
+        ++supported[recipe.runtime];
+        // MLX has no block formats and llama.cpp no int8.
+        CHECK((g.kv[c.kv].first == "f16" || (g.kv[c.kv].first == "int8") == (recipe.runtime == "mlx")));
+        const Plan plan = devices::make_plan(deployment_of(g, c, r.deployment)).plan;
+        CHECK(plan.memory.pools[plan.memory.deciding_pool].needed.central == c.needed.central);
+        CHECK(plan.speed.decode.central.value == c.decode.central.value);
+    }
+    CHECK(supported["llama.cpp"] > 0);
+    CHECK(supported["mlx"] > 0);
+    CHECK_THROWS_AS(devices::search_axes({{"threads", {"4"}}}), Error);
+    CHECK_THROWS_AS(devices::search_axes({{"kv", {"q8_0/zero"}}}), Error);
+    CHECK_THROWS_AS(devices::search_axes({{"sequences", {"0"}}}), Error);
+    CHECK_THROWS_AS(devices::search_axes({{"runtime", {"nothing"}}}), Error);
+}
+
+TEST_CASE("only what is asked for must be known", "[search]") {
+    Deployment d;
+    d.model = "llama-3.1-8b";
+    d.context = 4096;
+    Demands demands;
+    // Bandwidth alone gives decode, but no first token.
+    d.device = "ram=8GiB,bandwidth=50GB/s,class=pc_cpu";
+    const view::Recommendation plain = devices::recommend(d, demands);
+    REQUIRE_FALSE(plain.decision.admitted.empty());
+    for (const std::int64_t best : plain.decision.best) CHECK(best >= 0);
+    for (const Merits& m : merits(plain.search.candidates, plain.decision.admitted))
+        for (const double x : m.merit) CHECK((x >= 0 && x <= 1));
+    demands.limits.min_decode = 1;
+    CHECK_FALSE(devices::recommend(d, demands).decision.admitted.empty());
+    demands.limits.max_ttft = 1000;
+    const view::Recommendation timed = devices::recommend(d, demands);
+    CHECK(timed.decision.admitted.empty());
+    CHECK(broken_text(kSpeedUnknown, timed.search.candidates[0], demands.limits) ==
+          "speed of prompt processing unknown");
+    // Without bandwidth there is no answer under latency, and one under the others.
+    d.device = "ram=8GiB";
+    const view::Recommendation blind = devices::recommend(d, {});
+    REQUIRE_FALSE(blind.decision.admitted.empty());
+    CHECK(blind.decision.best[static_cast<std::size_t>(Goal::latency)] == -1);
+    CHECK(blind.decision.best[static_cast<std::size_t>(Goal::memory)] >= 0);
+    for (const Merits& m : merits(blind.search.candidates, blind.decision.admitted))
+        CHECK(m.balance[0] + m.balance[1] + m.balance[2] == Approx(1));
 }
 
 TEST_CASE("a quantile of an interval is its centre, its ends, and monotone between", "[search]") {

@@ -159,6 +159,16 @@ TEST_CASE("overload is not hidden by requests that never started", "[sim][capaci
     CHECK_FALSE(holds(s.objectives, runs));
 }
 
+TEST_CASE("a crowd that never gets through is counted to the end", "[sim][capacity]") {
+    // A hundred thousand wait for days: more request-nanoseconds than 64 bits hold.
+    const RunResult r = run_checked(
+        "duration: 5d\ndeployment: {model: llama-3.2-1b, device: raspberry-pi-5:8GiB, quant: Q4_K_M, "
+        "context: "
+        "4096}\napps: [{name: crowd, arrivals: {law: fixed, rate: 2/s}, prompt: 3000, output: 1000}]\n");
+    CHECK(r.in_system_integral > 1.85e10);
+    CHECK(r.all().refused > 0);
+}
+
 TEST_CASE("speculation speeds up by the closed form", "[sim][capacity]") {
     const std::string text =
         "duration: 3000s\n"

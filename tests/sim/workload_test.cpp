@@ -133,6 +133,10 @@ TEST_CASE("bad traces are refused with their line", "[sim][workload]") {
                Contains("t.csv:3") && Contains("in order"));
     CHECK_THAT(message("arrival_seconds,prompt_tokens,output_tokens\n5,-1,1\n"), Contains("t.csv:2"));
     CHECK_THAT(message("arrival_seconds,prompt_tokens,output_tokens\n5,1e30,1\n"), Contains("t.csv:2"));
+    for (const char* date : {"2023--1-16 18:15:46.68", "1e99-11-16 18:15:46.68", "2023-11-16 .5:15:46.68"})
+        CHECK_THAT(
+            message(("TIMESTAMP,ContextTokens,GeneratedTokens\n" + std::string(date) + ",1,1\n").c_str()),
+            Contains("t.csv:2") && Contains("YYYY"));
     CHECK_THAT(message("a,b\n1,2\n"), Contains("t.csv:1") && Contains("header"));
     CHECK_THAT(message(R"({"timestamp": 1})"), Contains("input_length"));
     CHECK_THAT(message(""), Contains("no requests"));

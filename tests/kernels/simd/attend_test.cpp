@@ -114,13 +114,15 @@ const Kernels& scalar() {
 
 TEST_CASE("every instruction set attends bit for bit like the scalar kernels") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     for (const Precision& p : kPrecisions)
         for (const auto& [key_dim, value_dim] :
              {std::pair{64, 64}, {80, 80}, {96, 96}, {128, 128}, {192, 128}, {256, 256}}) {
-            const Cache c(p.format, key_dim, value_dim, 150, rng);
-            for (const int heads : {1, 2, 3, 5, 8, 9, 16, 20}) {
+            const Cache c(p.format, key_dim, value_dim, 590, rng);
+            for (const int heads : {1, 2, 4, 9, 20}) {
                 const std::vector<float> q = normal_values(static_cast<std::size_t>(heads * key_dim), rng, 2);
                 const AttentionPart want = part_of(scalar(), c, c.refs(3, c.tokens()), q, p.digits);
                 for (const Kernels* k : runnable_kernels()) {
@@ -136,7 +138,9 @@ TEST_CASE("every instruction set attends bit for bit like the scalar kernels") {
 
 TEST_CASE("attention agrees with softmax in double precision, windows included") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     for (const Precision& p : kPrecisions)
         for (const int dim : {64, 128, 256}) {
@@ -153,23 +157,25 @@ TEST_CASE("attention agrees with softmax in double precision, windows included")
 
 TEST_CASE("heads at once are the heads one by one, bit for bit") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     constexpr int kDim = 64;
     for (const Precision& p : kPrecisions) {
-        const Cache c(p.format, kDim, kDim, 200, rng);
-        for (int heads = 1; heads <= 18; ++heads) {
+        const Cache c(p.format, kDim, kDim, 530, rng);
+        for (const int heads : {1, 2, 3, 4, 5, 7, 8, 9, 16, 18}) {
             const std::vector<float> q = normal_values(static_cast<std::size_t>(heads) * kDim, rng, 2);
             for (const Kernels* k : runnable_kernels()) {
                 std::vector<float> singles;
                 for (int h = 0; h < heads; ++h) {
                     const auto one =
-                        attention(*k, c, c.refs(0, 200),
+                        attention(*k, c, c.refs(0, 530),
                                   std::span(q).subspan(static_cast<std::size_t>(h) * kDim, kDim), p.digits);
                     singles.insert(singles.end(), one.begin(), one.end());
                 }
                 CAPTURE(k->isa, static_cast<int>(p.format), p.digits, heads);
-                CHECK(differing_bits(attention(*k, c, c.refs(0, 200), q, p.digits), singles) == 0);
+                CHECK(differing_bits(attention(*k, c, c.refs(0, 530), q, p.digits), singles) == 0);
             }
         }
     }
@@ -177,7 +183,9 @@ TEST_CASE("heads at once are the heads one by one, bit for bit") {
 
 TEST_CASE("where pages lie changes no bit, and a window as long as the context is the context") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     for (const Precision& p : kPrecisions) {
         Cache c(p.format, 80, 80, 64 * 6 + 10, rng);
@@ -196,13 +204,20 @@ TEST_CASE("where pages lie changes no bit, and a window as long as the context i
         std::vector<PageRef> padded = c.refs(0, c.tokens());
         padded.insert(padded.begin(), {c.data(3), 20, 20});
         padded.push_back({c.data(2), 64, 64});
-        CHECK(differing_bits(attention(best_kernels(), c, padded, q, p.digits), want) == 0);
+        const std::vector<float> found = attention(best_kernels(), c, padded, q, p.digits);
+        if (streams == 1) CHECK(differing_bits(found, want) == 0);
+        // How many pages there are says which ones follow each other in streams.
+        float worst = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::fabs(found[i] - want[i]));
+        CHECK(worst < 1e-6f);
     }
 }
 
 TEST_CASE("sinks and a window are a page list with ranges") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     const Cache c(KvFormat::int8, 64, 64, 400, rng);
     const std::vector<float> q = normal_values(2 * 64, rng, 2);
@@ -220,7 +235,9 @@ TEST_CASE("sinks and a window are a page list with ranges") {
 
 TEST_CASE("page ranges of different threads merge to the whole") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     for (const Precision& p : kPrecisions) {
         const Cache c(p.format, 128, 128, 64 * 9 + 33, rng);

@@ -25,12 +25,20 @@ struct Shape {
 
 TEST_CASE("every instruction set multiplies bit for bit like the scalar kernels") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     for (const PanelFormat format : kAllFormats)
         for (const int digits : {1, 2})
-            for (const Shape& s :
-                 {Shape{16, 256, 1}, {40, 512, 2}, {7, 320, 3}, {16, 1024, 5}, {32, 96, 12}, {17, 256, 29}}) {
+            for (const Shape& s : {Shape{16, 256, 1},
+                                   {40, 512, 2},
+                                   {7, 320, 3},
+                                   {16, 1024, 5},
+                                   {32, 96, 12},
+                                   {17, 256, 29},
+                                   {100, 512, 1},
+                                   {144, 256, 1}}) {
                 const Panels p = pack(random_matrix(format, s.rows, s.k, rng));
                 const Activations a = quantize_activations(
                     normal_values(static_cast<std::size_t>(s.m * s.k), rng), s.m, format, digits);
@@ -44,9 +52,11 @@ TEST_CASE("every instruction set multiplies bit for bit like the scalar kernels"
 
 TEST_CASE("a vector's result does not depend on the vectors beside it, a panel's not on the range") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
-    constexpr std::int64_t kRows = 80, kK = 384, kM = 14;
+    constexpr std::int64_t kRows = 170, kK = 384, kM = 14;
     for (const PanelFormat format : kAllFormats)
         for (const int digits : {1, 2}) {
             const Panels p = pack(random_matrix(format, kRows, kK, rng));
@@ -62,7 +72,7 @@ TEST_CASE("a vector's result does not depend on the vectors beside it, a panel's
                     const std::vector<float> y = product(*k, p, one);
                     alone.insert(alone.end(), y.begin(), y.end());
                 }
-                for (const PanelRange range : {PanelRange{3, 5}, {0, 1}, {1, 3}})
+                for (const PanelRange range : {PanelRange{3, 11}, {0, 1}, {1, 3}})
                     matmul(*k, p, all, split, range, p.data.data());
                 CHECK(differing_bits(alone, together) == 0);
                 CHECK(differing_bits(split, together) == 0);
@@ -131,7 +141,9 @@ TEST_CASE("groups of zeros add nothing") {
 
 TEST_CASE("products agree with double precision on the same quantized inputs") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     constexpr std::int64_t kRows = 32, kK = 1024, kM = 3;
     for (const PanelFormat format : kAllFormats)
@@ -176,7 +188,9 @@ TEST_CASE("products agree with double precision on the same quantized inputs") {
 
 TEST_CASE("twice the scale is twice the product, bit for bit") {
     const std::uint32_t seed = fresh_seed();
-    CAPTURE(seed);
+    const int streams = GENERATE(1, kStreams);
+    CAPTURE(seed, streams);
+    const WithStreams reading(streams);
     std::mt19937 rng(seed);
     for (const PanelFormat format : kAllFormats) {
         if (format == PanelFormat::f16) continue;

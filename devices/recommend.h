@@ -1,0 +1,28 @@
+// The best configurations of one model on one device: default grid, search, decision. What the command, the
+// report and the explorer show.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/plan/decision_options.h"
+#include "core/view/decision_view.h"
+#include "devices/planning.h"
+#include "devices/sweep.h"
+
+namespace memwall::devices {
+
+/// Models of the catalogue as draft candidates; read once.
+const std::vector<plan::DraftModel>& catalogue_drafts();
+
+/// Axes of the search from "--axis NAME=VALUES": runtime, quant, draft (none or MODEL[:RECIPE]), kv (TYPE or
+/// KEYS/VALUES), context, sequences, offload (none or auto). Throws Error for other names and bad values.
+plan::Axes search_axes(const std::vector<Axis>& axes);
+
+/// The default grid of the stated deployment, its axes replaced by `axes`, searched and decided. With `mixed`
+/// also, for the best configuration by quality, the recipe of mixed formats that fills what it leaves of the
+/// budget. Throws Error.
+view::Recommendation recommend(const plan::Deployment& stated, const plan::Demands& demands,
+                               const plan::Axes& axes = {}, bool mixed = false);
+
+}  // namespace memwall::devices

@@ -1,0 +1,118 @@
+"""memwall simulate as its user meets it: bad scenarios, an interrupt, and the same bytes on any number of threads.
+
+simulate_test.py COMMAND"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+command = str(pathlib.Path(sys.argv[1]).resolve())
+folder = tempfile.TemporaryDirectory()
+here = pathlib.Path(folder.name)
+passed = failed = 0
+
+
+def expect(good, what):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAIL " + what)
+
+
+def run(*arguments, **how):
+    return subprocess.run([command, "simulate", *arguments], capture_output=True, text=True, cwd=here, **how)
+
+
+GOOD = """schema: memwall/scenario/1
+duration: 2h
+deployment: {model: qwen3-0.6b, device: "raspberry-pi-5:8GiB", quant: Q4_K_M, context: 2048, sequences: 2}
+apps:
+  - {name: chat, arrivals: {law: poisson, rate: 60/h}, turns: 3, think: 5s, prompt: 100, output: 40}
+"""
+(here / "good.yaml").write_text(GOOD)
+(here / "order.csv").write_text("arrival_seconds,prompt_tokens,output_tokens\n5,10,10\n4,10,10\n")
+(here / "header.csv").write_text("when,what\n5,10\n")
+ok = run("good.yaml", "--json")
+expect(ok.returncode == 0 and ok.stderr == "", "the good scenario runs: " + ok.stderr)
+
+# (what is replaced, by what, where the error points, a word of its reason)
+BAD = [
+    ("rate: 60/h", "rate: -60/h", "bad.yaml:5", "-60/h"),
+    ("law: poisson", "law: fractal", "bad.yaml:5", "fractal"),
+    ("prompt: 100", "prompt: {law: lognormal, median: -3, sigma: 1}", "bad.yaml:5", "'-3'"),
+    ("duration: 2h", "duration: 0s", "bad.yaml", "duration"),
+    ("duration: 2h", "durations: 2h", "bad.yaml:2", "durations"),
+    ("schema: memwall/scenario/1", "schema: memwall/model/1", "bad.yaml", "scenario"),
+    ("qwen3-0.6b", "qwen3-0.7b-no-such", "", "qwen3-0.7b-no-such"),
+    ("apps:", "serving: {batching: sometimes}\napps:", "bad.yaml:4", "sometimes"),
+    ("apps:", "serving: {preemption: never}\napps:", "bad.yaml:4", "never"),
+    ("apps:", "kv: {between_turns: burn}\napps:", "bad.yaml:4", "burn"),
+    ("apps:", "kv: {pool: 1KiB}\napps:", "kv.pool", "room for"),
+    ("apps:", "kv: {layout: contiguous, fit: worst}\napps:", "bad.yaml:4", "worst"),
+    ("apps:", "memory: {killer: oom, system: 1GiB}\napps:", "bad.yaml:4", "oom"),
+    ("apps:", "memory: {system: 99GiB}\napps:", "memory.system", "99"),
+    ("apps:", "load: {first: 3s}\napps:", "bad.yaml:4", "start: cold"),
+    ("apps:", "shared_bandwidth: 900GB/s\napps:", "shared_bandwidth", "900"),
+    ("apps:", "thermal: {resistance: 5, levels: [{enter: 50, speed: 0.5}, {enter: 40, speed: 0.3}]}\napps:", "bad.yaml:4", "order"),
+    (GOOD[GOOD.index("arrivals"):], "trace: order.csv}\n", "order.csv:3", "order"),
+    (GOOD[GOOD.index("arrivals"):], "trace: header.csv}\n", "header.csv:1", "arrival_seconds"),
+    (GOOD[GOOD.index("arrivals"):], "trace: missing.csv}\n", "missing.csv", ""),
+    (GOOD[GOOD.index("apps:"):], "apps: []\n", "bad.yaml", ""),
+    (GOOD, "[", "bad.yaml", ""),
+    (GOOD, "", "bad.yaml", ""),
+]
+for old, new, place, reason in BAD:
+    expect(old in GOOD, f"the test replaces nothing: {old}")
+    (here / "bad.yaml").write_text(GOOD.replace(old, new, 1))
+    r = run("bad.yaml")
+    one_line = r.stderr.count("\n") == 1 and r.stderr.startswith("memwall: ")
+    expect(r.returncode == 2 and r.stdout == "" and one_line and place in r.stderr and reason in r.stderr,
+           f"{new!r}: status {r.returncode}, wanted '{place}' and '{reason}' in: {r.stderr}")
+for arguments in (["no-such-preset"], [], ["good.yaml", "--find", "luck"], ["good.yaml", "--find", "users"],
+                  ["good.yaml", "--trace", "/no/such/folder/t.json"], ["good.yaml", "--duration", "-3h"]):
+    r = run(*arguments)
+    expect(r.returncode == 2 and r.stdout == "" and r.stderr.count("\n") == 1, f"{arguments}: {r.returncode} {r.stderr}")
+
+# The same seed gives the same bytes, on one core and on all; another seed gives others.
+def on_cores(count, *arguments):
+    cores = sorted(os.sched_getaffinity(0))[:count]
+    return run(*arguments, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+
+several = ["good.yaml", "--replications", "4", "--json"]
+one = on_cores(1, *several)
+expect(one.returncode == 0 and one.stdout == on_cores(2, *several).stdout, "one core and two print the same bytes")
+expect(run(*several, "--seed", "1").stdout == one.stdout, "the default seed is 1")
+expect(run(*several, "--seed", "2").stdout != one.stdout, "another seed is another day")
+document = json.loads(one.stdout)
+expect(document["replications"] == 4 and not document["interrupted"], "four runs to the end")
+
+# An interrupt ends the run; what was simulated until then is printed.
+YEARS = "2592000000s"
+for arguments, stopped in (([], "interrupted"), (["--replications", "3"], "interrupted"), (["--find", "users", "--ttft-p95", "1h"], "interrupted")):
+    p = subprocess.Popen([command, "simulate", "good.yaml", "--duration", YEARS, "--json", *arguments],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=here)
+    time.sleep(0.8)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    expect(p.returncode == 0 and stopped in err, f"{arguments}: status {p.returncode}: {err}")
+    d = json.loads(out)
+    if "--find" not in arguments:
+        expect(d["interrupted"] and 0 < d["simulated_seconds"] < 2592000000, f"{arguments}: has simulated a part")
+        finished = sum(a["finished"] for a in d["apps"])
+        expect(finished > 0 and d["timeline"][-1]["until_seconds"] <= d["simulated_seconds"], f"{arguments}: with results")
+
+# What else it writes.
+r = run("good.yaml", "--trace", "trace.json")
+slices = json.loads((here / "trace.json").read_text())["traceEvents"]
+expect(r.returncode == 0 and {"prompt", "decode"} <= {s["name"] for s in slices}, "a trace for the viewer")
+expect(run("good.yaml", "--ttft-p95", "1h", "--require").returncode == 0, "objectives that hold")
+expect(run("good.yaml", "--ttft-p95", "1ms", "--require").returncode == 1, "objectives that do not hold")
+lines = run("good.yaml", "--timeline").stdout.splitlines()
+expect(lines[0].startswith("until_seconds,weights_bytes") and len(lines) == 1001, "a timeline of a thousand points")
+expect(run("good.yaml", "--csv").stdout.startswith("metric,mean"), "every metric as CSV")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
