@@ -266,8 +266,22 @@ void ExplainPage::show_item(const QModelIndex& source) {
         delete old->widget();
         delete old;
     }
-    inputs_head_->setVisible(!item.inputs.empty());
+    inputs_head_->setVisible(!item.inputs.empty() || !item.children.empty());
+    inputs_head_->setText(item.inputs.empty() ? tr("Parts") : tr("Inputs"));
     int row = 0;
+    if (item.inputs.empty())
+        for (const LedgerItem& child : item.children) {
+            QLabel* name = label("", true);
+            name->setText(item_words(child.name));
+            QLabel* value = label("");
+            value->setText(ledger_value(child));
+            QLabel* range = label("note", true);
+            range->setText(ledger_range(child));
+            input_rows_->addWidget(name, row, 0, Qt::AlignTop);
+            input_rows_->addWidget(value, row, 1, Qt::AlignTop);
+            input_rows_->addWidget(range, row, 2, Qt::AlignTop);
+            ++row;
+        }
     for (const LedgerInput& in : item.inputs) {
         QLabel* name = label("", true);
         name->setText(item_words(in.name));

@@ -215,12 +215,12 @@
         <translation>证据</translation>
     </message>
     <message>
-        <source>layers that keep every token</source>
-        <translation>保留全部词元的层</translation>
-    </message>
-    <message>
         <source>layers with a window</source>
         <translation>带窗口的层</translation>
+    </message>
+    <message>
+        <source>full-context layers</source>
+        <translation>保留全部词元的层</translation>
     </message>
 </context>
 <context>
@@ -525,6 +525,10 @@
     <message>
         <source>ledger</source>
         <translation>账本</translation>
+    </message>
+    <message>
+        <source>Parts</source>
+        <translation>组成</translation>
     </message>
 </context>
 <context>

@@ -26,7 +26,7 @@ constexpr ItemWords kItemWords[] = {
     {"kld", QT_TRANSLATE_NOOP("ledger", "KL divergence, nats")},
     {"top1_disagreement", QT_TRANSLATE_NOOP("ledger", "Tokens that differ")},
     {"evidence", QT_TRANSLATE_NOOP("ledger", "Evidence")},
-    {"full_layers", QT_TRANSLATE_NOOP("ledger", "layers that keep every token")},
+    {"full_layers", QT_TRANSLATE_NOOP("ledger", "full-context layers")},
     {"window_layers", QT_TRANSLATE_NOOP("ledger", "layers with a window")},
     {"output_buffer", QT_TRANSLATE_NOOP("ledger", "Output buffer")},
     {"repacked", QT_TRANSLATE_NOOP("ledger", "Repacked copies")},
