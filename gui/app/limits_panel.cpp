@@ -281,7 +281,7 @@ void LimitsPanel::show_why_not(std::optional<std::size_t> candidate) {
     why_title_->setWordWrap(true);
     why_reasons_->setText(shown(w.reasons.join(QStringLiteral("; ")) + u'.'));
     QStringList changes;
-    if (w.instead) changes << tr("Smallest change that is admitted: %1").arg(shown(w.change));
+    if (w.instead) changes << tr("Smallest change that is admitted: %1").arg(w.change);
     if (!w.limit_words.isEmpty())
         changes << tr("Or as it is, with %1").arg(shown(w.limit_words.join(QStringLiteral(", "))));
     if (changes.isEmpty()) changes << tr("No change of its options or of the limits admits it.");

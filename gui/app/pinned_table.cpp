@@ -79,18 +79,28 @@ PinnedTable::PinnedTable(PinnedModel& model, QWidget* parent) : QTableView(paren
             [this](const QModelIndex& i) { Q_EMIT opened(static_cast<std::size_t>(i.row())); });
 }
 
-/// Each column what it needs, the rest of the width shared out.
+/// Each column what it needs, the rest of the width shared out. In a narrow window the differences go first;
+/// colours still say which is better.
 void PinnedTable::fit() {
-    int sum = 0;
+    const QFontMetrics header(type(Type::note)), bold(cell_font(true));
     std::vector<int> widths;
-    const QFontMetrics header(type(Type::note));
-    for (int c = 0; c < model()->columnCount(); ++c) {
-        int w = header.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + 18;
-        for (int r = 0; r < model()->rowCount(); ++r)
-            w = std::max(w, itemDelegate()->sizeHint({}, model()->index(r, c)).width());
-        widths.push_back(w);
-        sum += w;
-    }
+    int sum = 0;
+    const auto measure = [&](bool differences) {
+        widths.clear();
+        sum = 0;
+        for (int c = 0; c < model()->columnCount(); ++c) {
+            int w = header.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + 18;
+            for (int r = 0; r < model()->rowCount(); ++r) {
+                const QModelIndex i = model()->index(r, c);
+                w = std::max(w, differences ? itemDelegate()->sizeHint({}, i).width()
+                                            : bold.horizontalAdvance(shown(i.data().toString())) + 14);
+            }
+            widths.push_back(w);
+            sum += w;
+        }
+    };
+    measure(true);
+    if (sum > viewport()->width()) measure(false);
     const int extra = std::max(0, viewport()->width() - sum) / std::max(1, model()->columnCount() - 1);
     for (int c = 0; c < model()->columnCount(); ++c)
         setColumnWidth(c, widths[static_cast<std::size_t>(c)] + (c == 0 ? 0 : extra));

@@ -299,7 +299,7 @@ void TrianglePage::draw_marks() {
 void TrianglePage::draw_card() {
     std::optional<std::size_t> i;
     if (triangle_.ready()) i = current();
-    card_->set_title(pointed_ ? tr("Under the pointer") : tr("Nearest to the wanted balance"));
+    card_->set_title(pointed_ ? tr("Under the pointer") : tr("Nearest plan"));
     if (!i) {
         card_name_->setText(triangle_.ready() ? tr("Nothing is admitted") : QString());
         card_about_->setText(triangle_.ready() ? tr("Move a limit: lines and sliders show what they exclude.")

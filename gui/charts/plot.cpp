@@ -57,10 +57,10 @@ void Plot::set_title(const QString& title, const QString& note) {
 
 void Plot::update_title() {
     title_label_->setText(title_);
-    note_label_->setText(note_);
     note_label_->setToolTip(note_);
     title_label_->setVisible(!title_.isEmpty());
     note_label_->setVisible(!title_.isEmpty());
+    fit_note();
     setAccessibleName(title_);
     view_->setAccessibleName(title_);
 }
@@ -221,6 +221,21 @@ QWidget* Plot::canvas() const {
 }
 QStringList Plot::clipped_texts() const {
     return view_->clipped_;
+}
+
+void Plot::fit_note() {
+    if (note_.contains(u'<')) {
+        note_label_->setText(note_);
+        return;
+    }
+    const int room = width() - 12 - 6 - title_label_->sizeHint().width() - 9;
+    note_label_->setText(room > 20 ? note_label_->fontMetrics().elidedText(note_, Qt::ElideRight, room)
+                                   : note_);
+}
+
+void Plot::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    fit_note();
 }
 
 void Plot::paintEvent(QPaintEvent*) {

@@ -93,10 +93,12 @@ class Plot : public QFrame {
   protected:
     void changeEvent(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     friend class PlotView;
     void update_title();
+    void fit_note();  ///< cut with an ellipsis where the plot is narrow
     QLabel *title_label_, *note_label_;
     QStackedLayout* pages_;
     PlotView* view_;

@@ -1448,7 +1448,7 @@ Click to see where it comes from</source>
         <translation>按场景自带的部署(&amp;D)</translation>
     </message>
     <message>
-        <source>the scenario's</source>
+        <source>the scenario&apos;s</source>
         <translation>按场景</translation>
     </message>
     <message>
@@ -2049,6 +2049,10 @@ Click to see where it comes from</source>
         <source>Triangle</source>
         <translation>三角</translation>
     </message>
+    <message>
+        <source>Nearest plan</source>
+        <translation>最接近的方案</translation>
+    </message>
 </context>
 <context>
     <name>memwall::gui::VerificationModel</name>
@@ -2136,7 +2140,7 @@ Click to see where it comes from</source>
         <translation>该行说明</translation>
     </message>
     <message>
-        <source>Verify runs the project's own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
+        <source>Verify runs the project&apos;s own engine on this machine and holds each prediction against it: bytes allocated, resident memory, bandwidth, decode and first token.
 
 Calibrate first, then verify. Close other programs: a disturbed machine proves nothing.</source>
         <translation>验证会在本机运行项目自带的引擎，并逐项对照预测：分配的字节、常驻内存、带宽、解码与首词元。
