@@ -118,10 +118,9 @@ void add_curves(Report& r, const devices::Planned& p) {
     r.curve.clear();
     r.curve_from_search = false;
     const std::int64_t last = plan::context_axis_end(p.prepared, p.knobs, p.advice);
-    for (const plan::ContextPoint& at : plan::context_curve(p.prepared, p.knobs, p.target,
-                                                            p.plan.memory.deciding_pool, last))
-        r.curve.push_back(
-            {static_cast<double>(at.context), at.parts, at.needed, at.timed, at.decode});
+    for (const plan::ContextPoint& at :
+         plan::context_curve(p.prepared, p.knobs, p.target, p.plan.memory.deciding_pool, last))
+        r.curve.push_back({static_cast<double>(at.context), at.parts, at.needed, at.timed, at.decode});
 }
 
 }  // namespace memwall::cli

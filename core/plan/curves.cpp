@@ -62,7 +62,8 @@ std::vector<ContextPoint> context_curve(const Prepared& p, const Knobs& k, const
 Bytes kv_bytes_per_token(const Prepared& p, const Knobs& k) {
     Bytes bytes;
     for (const memory::KvGroup& g : p.kv_groups)
-        if (g.window == 0 && g.fixed_cells == 0) bytes += memory::kv_token_bytes(g, k.kv_k, k.kv_v) * g.layers;
+        if (g.window == 0 && g.fixed_cells == 0)
+            bytes += memory::kv_token_bytes(g, k.kv_k, k.kv_v) * g.layers;
     return bytes;
 }
 
@@ -72,7 +73,8 @@ std::vector<PromptPoint> prompt_curve(const Prepared& p, const Knobs& knobs, con
     const double ratio = static_cast<double>(last) / static_cast<double>(first);
     for (int i = 0; i < points; ++i) {
         Knobs k = knobs;
-        k.prompt = std::llround(static_cast<double>(first) * std::pow(ratio, static_cast<double>(i) / (points - 1)));
+        k.prompt =
+            std::llround(static_cast<double>(first) * std::pow(ratio, static_cast<double>(i) / (points - 1)));
         k.cached_prompt = std::min(k.cached_prompt, k.prompt - 1);
         if (!curve.empty() && k.prompt <= curve.back().prompt) continue;
         const Plan at = evaluate(p, k, t);

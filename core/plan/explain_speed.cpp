@@ -46,11 +46,8 @@ struct SpeedChapter {
                      "read of the weights)",
                      {{"peak", ops_text(OpsPerSecond(m.compute)), std::string(m.compute_name)},
                       {"u x peak", ops_text(OpsPerSecond(m.compute_rate())), std::string(m.basis)}}));
-        item.children.push_back(
-            operators("decode_operators", decode_phase(k)));
-        if (s.prefill_known)
-            item.children.push_back(
-                operators("prefill_operators", prefill_phase(k)));
+        item.children.push_back(operators("decode_operators", decode_phase(k)));
+        if (s.prefill_known) item.children.push_back(operators("prefill_operators", prefill_phase(k)));
         item.children.push_back(batching());
         if (s.prefill_known) item.children.push_back(without_cache());
         return item;
@@ -71,8 +68,7 @@ struct SpeedChapter {
                 in.push_back({"cache read", bytes_text(Bytes(std::llround(o.cache_bytes))),
                               fmt::format("{} values", k.kv_k.name)});
             if (o.operations > 0)
-                in.push_back(
-                    {"operations", fmt::format("{:.3g} G", o.operations / 1e9), "2 a multiply-add"});
+                in.push_back({"operations", fmt::format("{:.3g} G", o.operations / 1e9), "2 a multiply-add"});
             in.push_back({"bound", std::string(o.bound), "the largest of the terms"});
             all.value.low = all.value.central = all.value.high = all.value.central + o.time.value;
             all.children.push_back(leaf(o.name, Interval<double>::exact(o.time.value), Unit::seconds,

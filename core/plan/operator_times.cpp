@@ -17,7 +17,8 @@ speed::Phase prefill_phase(const Knobs& k) {
 std::vector<OperatorTime> operator_times(const Prepared& p, const Knobs& k, const Target& t,
                                          const speed::Phase& phase) {
     const speed::Machine& m = t.machine;
-    const double value_bytes = static_cast<double>(k.kv_k.block_bytes) / static_cast<double>(k.kv_k.block_len);
+    const double value_bytes =
+        static_cast<double>(k.kv_k.block_bytes) / static_cast<double>(k.kv_k.block_len);
     std::vector<OperatorTime> rows;
     for (const speed::Operator& o : speed::operators(p.model, p.formats, phase)) {
         OperatorTime row;
@@ -32,8 +33,9 @@ std::vector<OperatorTime> operator_times(const Prepared& p, const Knobs& k, cons
             {o.weight_bytes / m.weights_rate() + row.cache_bytes / m.kv_rate(), "bandwidth"},
             {phase.kind == speed::PhaseKind::decode ? packed / m.rates.central[speed::dequantization] : 0,
              "dequantization"},
-            {m.compute > 0 ? matrix / m.compute_rate() + o.attention_ops / m.rates.central[speed::attention_rate]
-                           : 0,
+            {m.compute > 0
+                 ? matrix / m.compute_rate() + o.attention_ops / m.rates.central[speed::attention_rate]
+                 : 0,
              "compute"}};
         const auto& [seconds, bound] = *std::max_element(std::begin(terms), std::end(terms));
         if (seconds <= 0) continue;

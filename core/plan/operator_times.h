@@ -1,5 +1,5 @@
-// The operators of one step with the time each takes on a machine and what binds it: rows of the ledger, dots of the
-// roofline.
+// The operators of one step with the time each takes on a machine and what binds it: rows of the ledger, dots
+// of the roofline.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ struct OperatorTime {
     std::string name;  ///< "feed_forward", "attention_window_4096"
     int layers = 0;    ///< 0 = outside the layers
     double weight_bytes = 0, cache_bytes = 0;
-    double operations = 0;    ///< 2 a multiply-add, attention's included
-    Seconds time;             ///< at the central rates, without launches
-    std::string_view bound;   ///< bandwidth, dequantization, compute
+    double operations = 0;   ///< 2 a multiply-add, attention's included
+    Seconds time;            ///< at the central rates, without launches
+    std::string_view bound;  ///< bandwidth, dequantization, compute
 
     double intensity() const { return operations / (weight_bytes + cache_bytes); }  ///< operations a byte
 };

@@ -159,8 +159,9 @@ void ChoiceBox::open() {
                           number,
                           fm.horizontalAdvance(QStringLiteral("+0000.0")) + 14,
                           fm.horizontalAdvance(ChoicesModel::tr("Tokens kept")) + 14};
-    const bool about = std::any_of(model_->rows().begin(), model_->rows().end(),
-                                   [this](const Choice& c) { return !c.about.isEmpty() || option_ == "model"; });
+    const bool about = std::any_of(model_->rows().begin(), model_->rows().end(), [this](const Choice& c) {
+        return !c.about.isEmpty() || option_ == "model";
+    });
     table_->setColumnHidden(ChoicesModel::about_column, !about);
     int rest = kWidth - 16;
     for (int c = 1; c < ChoicesModel::columns; ++c) {
@@ -213,8 +214,8 @@ bool ChoiceBox::eventFilter(QObject* object, QEvent* event) {
             case Qt::Key_Up:
             case Qt::Key_PageDown:
             case Qt::Key_PageUp: {
-                const int step = key->key() == Qt::Key_Down   ? 1
-                                 : key->key() == Qt::Key_Up   ? -1
+                const int step = key->key() == Qt::Key_Down       ? 1
+                                 : key->key() == Qt::Key_Up       ? -1
                                  : key->key() == Qt::Key_PageDown ? 10
                                                                   : -10;
                 const int last = proxy_->rowCount() - 1;
@@ -227,7 +228,8 @@ bool ChoiceBox::eventFilter(QObject* object, QEvent* event) {
             case Qt::Key_Return:
             case Qt::Key_Enter:
                 if (proxy_->rowCount() == 0 && !filter_->text().trimmed().isEmpty()) {
-                    const QString typed = filter_->text().trimmed();  // not listed: the plan says whether it exists
+                    const QString typed =
+                        filter_->text().trimmed();  // not listed: the plan says whether it exists
                     popup_->hide();
                     Q_EMIT chosen(typed);
                 } else {

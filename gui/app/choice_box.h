@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// A field that opens a table of choices with what each would change. Text that is typed and not in the list is offered
-// as a choice of its own.
+// A field that opens a table of choices with what each would change. Text that is typed and not in the list
+// is offered as a choice of its own.
 #pragma once
 
 #include <QPushButton>

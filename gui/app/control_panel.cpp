@@ -38,11 +38,12 @@ std::int64_t context_at(int position) {
 }
 
 int position_of(std::int64_t context) {
-    return static_cast<int>(std::lround((std::log2(static_cast<double>(std::max<std::int64_t>(context, 256))) - kLowest) * kOctave));
+    return static_cast<int>(std::lround(
+        (std::log2(static_cast<double>(std::max<std::int64_t>(context, 256))) - kLowest) * kOctave));
 }
 
-/// A slider whose arrows go from one power of two to the next (Shift: one fine step) and that a dragging pointer catches
-/// near a stop.
+/// A slider whose arrows go from one power of two to the next (Shift: one fine step) and that a dragging
+/// pointer catches near a stop.
 class ContextSlider : public QSlider {
   public:
     ContextSlider() : QSlider(Qt::Horizontal) {
@@ -52,9 +53,9 @@ class ContextSlider : public QSlider {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override {
-        const int direction = event->key() == Qt::Key_Right || event->key() == Qt::Key_Up     ? 1
+        const int direction = event->key() == Qt::Key_Right || event->key() == Qt::Key_Up    ? 1
                               : event->key() == Qt::Key_Left || event->key() == Qt::Key_Down ? -1
-                                                                                              : 0;
+                                                                                             : 0;
         if (direction == 0) {
             QSlider::keyPressEvent(event);
             return;
@@ -383,8 +384,9 @@ void ControlPanel::fill_choices(ChoiceBox* box) {
                 order[i] = static_cast<int>(i);
                 if (rows[i].current) current = static_cast<int>(i);
             }
-            std::stable_sort(order.begin(), order.end(),
-                             [current](int a, int b) { return std::abs(a - current) < std::abs(b - current); });
+            std::stable_sort(order.begin(), order.end(), [current](int a, int b) {
+                return std::abs(a - current) < std::abs(b - current);
+            });
             for (const int i : order) {
                 if (control.cancelled()) break;
                 Choice& c = rows[static_cast<std::size_t>(i)];
@@ -400,7 +402,8 @@ void ControlPanel::refresh_facts() {
     const devices::Planned& p = session_.planned();
     const plan::Deployment& d = session_.deployment();
     const model::Model& m = p.prepared.model;
-    const auto fact = [&](const char* key, const QString& text, const QString& quantity = {}, double raw = 0) {
+    const auto fact = [&](const char* key, const QString& text, const QString& quantity = {},
+                          double raw = 0) {
         ElidedLabel* label = controls_[key].fact;
         label->set_text(text);
         label->setProperty("quantity", quantity);
@@ -416,22 +419,27 @@ void ControlPanel::refresh_facts() {
             words << tr("%n KV head(s)", nullptr, static_cast<int>(layer.attention->kv_heads));
             break;
         }
-    if (m.trained_context > 0) words << tr("trained to %1").arg(token_text(static_cast<double>(m.trained_context)));
+    if (m.trained_context > 0)
+        words << tr("trained to %1").arg(token_text(static_cast<double>(m.trained_context)));
     set_note("model", words.join(QStringLiteral(" · ")));
     // Device.
     choice("device")->set_value(text_of(d.device));
     const device::Device& device = p.target.device;
     const device::Pool& pool = device.pools[p.target.pool];
     fact("device", pool.bandwidth.value > 0 ? shown(rate_text(pool.bandwidth)) : tr("bandwidth unknown"),
-         QStringLiteral("device.pools.%1.bandwidth_bytes_per_second").arg(p.target.pool), pool.bandwidth.value);
+         QStringLiteral("device.pools.%1.bandwidth_bytes_per_second").arg(p.target.pool),
+         pool.bandwidth.value);
     QString memory = pool.capacity.value > 0
                          ? tr("%1 %2, %3 for one process")
-                               .arg(shown(bytes_text(pool.capacity)), text_of(pool.name).toUpper(), shown(bytes_text(pool.usable)))
+                               .arg(shown(bytes_text(pool.capacity)), text_of(pool.name).toUpper(),
+                                    shown(bytes_text(pool.usable)))
                          : tr("size of its memory unknown");
     memory += QStringLiteral(" · ") + text_of(device::kind_name(p.target.processor)).toUpper();
     set_note("device", memory);
     // Recipe.
-    choice("quant")->set_value(p.prepared.recipe_from_file ? tr("%1 (as stored)").arg(text_of(p.prepared.recipe)) : text_of(p.prepared.recipe));
+    choice("quant")->set_value(p.prepared.recipe_from_file
+                                   ? tr("%1 (as stored)").arg(text_of(p.prepared.recipe))
+                                   : text_of(p.prepared.recipe));
     const double bits = quant::bits_per_weight(m, p.prepared.formats);
     fact("quant", tr("%1 bits a weight").arg(shown(view::number_text(bits))), "model.bits_per_weight", bits);
     // Cache.
@@ -443,11 +451,12 @@ void ControlPanel::refresh_facts() {
     // Context.
     const std::int64_t trained = m.trained_context > 0 ? m.trained_context : 1 << 20;
     const std::int64_t last = std::max(trained, p.knobs.context);
-    slider_->setMaximum(static_cast<int>(std::ceil((std::log2(static_cast<double>(last)) - kLowest) * kOctave)));
+    slider_->setMaximum(
+        static_cast<int>(std::ceil((std::log2(static_cast<double>(last)) - kLowest) * kOctave)));
     if (context_at(slider_->value()) != p.knobs.context) slider_->setValue(position_of(p.knobs.context));
     const std::int64_t most = p.advice.max_context_tokens;
     set_note("context", p.plan.verdict == plan::Verdict::unsupported ? QString()
-                        : most <= 0 ? tr("does not fit at any context")
+                        : most <= 0                                  ? tr("does not fit at any context")
                                     : tr("largest that fits: %1").arg(shown_count(most)));
     if (controls_["context"].note) {
         controls_["context"].note->setProperty("quantity", most > 0 ? "max_context_tokens" : "");
@@ -456,16 +465,23 @@ void ControlPanel::refresh_facts() {
     // Placement.
     choice("runtime")->set_value(text_of(d.runtime));
     fact("runtime", text_of(p.prepared.runtime.release));
-    choice("flash-attention")->set_value(d.flash_attention == plan::Switch::automatic
-                                             ? (p.knobs.flash_attention ? tr("auto (on)") : tr("auto (off)"))
-                                         : d.flash_attention == plan::Switch::on ? tr("on")
-                                                                                 : tr("off"));
+    choice("flash-attention")
+        ->set_value(d.flash_attention == plan::Switch::automatic
+                        ? (p.knobs.flash_attention ? tr("auto (on)") : tr("auto (off)"))
+                    : d.flash_attention == plan::Switch::on ? tr("on")
+                                                            : tr("off"));
     choice("draft")->set_value(d.draft.empty() ? tr("none") : text_of(d.draft));
-    fact("draft", p.plan.speed.speculative ? tr("%1 tokens a round").arg(shown(view::number_text(p.plan.speed.tokens_per_round))) : QString(),
-         p.plan.speed.speculative ? "speed.speculation.tokens_per_round" : QString(), p.plan.speed.tokens_per_round);
+    fact("draft",
+         p.plan.speed.speculative
+             ? tr("%1 tokens a round").arg(shown(view::number_text(p.plan.speed.tokens_per_round)))
+             : QString(),
+         p.plan.speed.speculative ? "speed.speculation.tokens_per_round" : QString(),
+         p.plan.speed.tokens_per_round);
     choice("offload")->set_value(text_of(d.offload));
     choice("offload")->setEnabled(p.target.discrete);
-    fact("offload", p.target.discrete ? tr("%n layer(s) on the card", nullptr, static_cast<int>(p.plan.gpu_layers)) : QString());
+    fact("offload", p.target.discrete
+                        ? tr("%n layer(s) on the card", nullptr, static_cast<int>(p.plan.gpu_layers))
+                        : QString());
 }
 
 void ControlPanel::refresh() {
@@ -476,14 +492,16 @@ void ControlPanel::refresh() {
         for (const auto& [option, field] : control.fields)
             if (auto* edit = qobject_cast<QLineEdit*>(field)) {
                 if (edit->hasFocus() && edit->isModified()) continue;
-                QString text = session_.option(option).replace('\n', QStringLiteral("; "));  // repeatable ones
+                QString text =
+                    session_.option(option).replace('\n', QStringLiteral("; "));  // repeatable ones
                 if (option == "context") text = shown_count(p.knobs.context);
                 if (option == "sequences") text = QString::number(p.knobs.sequences);
                 if (option == "prompt") text = QString::number(p.knobs.prompt);
                 if (option == "generate") text = QString::number(p.knobs.generate);
                 if (edit->text() != text) edit->setText(text);
                 edit->setModified(false);
-            } else if (auto* box = qobject_cast<ChoiceBox*>(field); box && key == option && more_->isAncestorOf(box)) {
+            } else if (auto* box = qobject_cast<ChoiceBox*>(field);
+                       box && key == option && more_->isAncestorOf(box)) {
                 const QString text = session_.option(option);
                 box->set_value(text.isEmpty() ? tr("default") : text);
             }
@@ -496,13 +514,16 @@ void ControlPanel::refresh() {
 }
 
 void ControlPanel::ask_consequences() {
-    set_note("offload", session_.planned().target.discrete ? QString() : tr("this device has one memory pool"));
+    set_note("offload",
+             session_.planned().target.discrete ? QString() : tr("this device has one memory pool"));
     consequences_.submit(
-        [deployment = session_.deployment(), now = session_.shared_plan(), planner = for_consequences_](const JobControl& control) {
+        [deployment = session_.deployment(), now = session_.shared_plan(),
+         planner = for_consequences_](const JobControl& control) {
             return consequences(deployment, *now, *planner, [&] { return control.cancelled(); });
         },
         [this](const QMap<QString, Consequence>& lines) {
-            for (auto it = lines.begin(); it != lines.end(); ++it) set_note(it.key(), it.value().text, it.value().helps);
+            for (auto it = lines.begin(); it != lines.end(); ++it)
+                set_note(it.key(), it.value().text, it.value().helps);
         });
 }
 

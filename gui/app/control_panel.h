@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// The controls at the left: every option of a deployment, each with the fact it stands for and what changing it does.
+// The controls at the left: every option of a deployment, each with the fact it stands for and what changing
+// it does.
 #pragma once
 
 #include <QScrollArea>
@@ -61,15 +62,16 @@ class ControlPanel : public QScrollArea {
     void ask_consequences();
 
     Session& session_;
-    std::map<QString, Control> controls_;       // by key
-    std::map<QString, QString> control_of_;     // option -> key
+    std::map<QString, Control> controls_;    // by key
+    std::map<QString, QString> control_of_;  // option -> key
     QSlider* slider_ = nullptr;
     QWidget* suggestions_ = nullptr;
     QVBoxLayout* suggestion_rows_ = nullptr;
     QWidget* more_ = nullptr;
     QToolButton* more_button_ = nullptr;
     Worker consequences_, lists_;
-    std::shared_ptr<devices::Replanner> for_consequences_, for_lists_;  // each used by one worker's thread only
+    std::shared_ptr<devices::Replanner> for_consequences_,
+        for_lists_;  // each used by one worker's thread only
     bool refreshing_ = false;
 };
 

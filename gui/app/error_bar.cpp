@@ -11,7 +11,8 @@
 
 namespace memwall::gui {
 
-ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent), text_(new QLabel), another_(new QPushButton(tr("Choose another…"))) {
+ErrorBar::ErrorBar(QWidget* parent)
+    : QFrame(parent), text_(new QLabel), another_(new QPushButton(tr("Choose another…"))) {
     set_role(this, "error");
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(14, 5, 10, 5);
@@ -23,7 +24,8 @@ ErrorBar::ErrorBar(QWidget* parent) : QFrame(parent), text_(new QLabel), another
     auto* close = new QPushButton(tr("Close"));
     row->addWidget(text_, 1);
     for (QPushButton* b : {copy, another_, close}) row->addWidget(b);
-    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(text_->text()); });
+    connect(copy, &QPushButton::clicked, this,
+            [this] { QGuiApplication::clipboard()->setText(text_->text()); });
     connect(another_, &QPushButton::clicked, this, &ErrorBar::choose_another);
     connect(close, &QPushButton::clicked, this, &QWidget::hide);
     hide();

@@ -36,7 +36,8 @@ class LedgerDelegate : public QStyledItemDelegate {
     using QStyledItemDelegate::QStyledItemDelegate;
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
-        if (!index.parent().isValid() && index.column() < LedgerModel::interval_column) option->font.setWeight(QFont::DemiBold);
+        if (!index.parent().isValid() && index.column() < LedgerModel::interval_column)
+            option->font.setWeight(QFont::DemiBold);
         if (index.column() >= LedgerModel::interval_column)
             for (const QPalette::ColorRole role : {QPalette::Text, QPalette::HighlightedText})
                 option->palette.setColor(role, theme().second);
@@ -161,17 +162,17 @@ ExplainPage::ExplainPage(Session& session, QWidget* parent)
         else
             tree_->expandAll();
     });
-    connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& now) {
-        if (now.isValid()) show_item(filter_->mapToSource(now));
-        Q_EMIT results_changed();
-    });
+    connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this](const QModelIndex& now) {
+                if (now.isValid()) show_item(filter_->mapToSource(now));
+                Q_EMIT results_changed();
+            });
     const auto selected = [this] { return model_->item(filter_->mapToSource(tree_->currentIndex())); };
     connect(copy_text_, &QPushButton::clicked, this, [selected] {
         QGuiApplication::clipboard()->setText(text_of(view::ledger_text(*selected(), false)));
     });
-    connect(copy_json_, &QPushButton::clicked, this, [selected] {
-        QGuiApplication::clipboard()->setText(text_of(view::ledger_json(*selected())));
-    });
+    connect(copy_json_, &QPushButton::clicked, this,
+            [selected] { QGuiApplication::clipboard()->setText(text_of(view::ledger_json(*selected()))); });
     connect(to_chart_, &QPushButton::clicked, this, [this] { Q_EMIT show_page("explore"); });
 }
 
@@ -181,7 +182,8 @@ QString ExplainPage::selected_path() const {
 }
 
 QString ExplainPage::command() const {
-    // "memwall plan MODEL --option ..." -> "memwall explain MODEL --option ... ITEM" gives the same line in a terminal.
+    // "memwall plan MODEL --option ..." -> "memwall explain MODEL --option ... ITEM" gives the same line in a
+    // terminal.
     QString line = session().command();
     line.replace(QStringLiteral("memwall plan "), QStringLiteral("memwall explain "));
     const QString path = selected_path();
@@ -210,7 +212,8 @@ void ExplainPage::refresh() {
     model_->set_ledger(session().ledger());
     if (first) {
         tree_->expandToDepth(0);
-        if (const QModelIndex kv = model_->find("memory/kv_cache"); kv.isValid()) tree_->expand(filter_->mapFromSource(kv));
+        if (const QModelIndex kv = model_->find("memory/kv_cache"); kv.isValid())
+            tree_->expand(filter_->mapFromSource(kv));
         const int em = tree_->fontMetrics().horizontalAdvance('0');
         tree_->header()->setStretchLastSection(true);
         tree_->header()->resizeSection(LedgerModel::item_column, em * 27);
@@ -218,7 +221,8 @@ void ExplainPage::refresh() {
         tree_->header()->resizeSection(LedgerModel::interval_column, em * 17);
     }
     for (const QString& p : open)
-        if (const QModelIndex at = model_->find(p); at.isValid()) tree_->setExpanded(filter_->mapFromSource(at), true);
+        if (const QModelIndex at = model_->find(p); at.isValid())
+            tree_->setExpanded(filter_->mapFromSource(at), true);
     QModelIndex at = path.isEmpty() ? QModelIndex() : model_->find(path);
     if (!at.isValid()) at = model_->find("memory/kv_cache");
     if (!at.isValid()) at = model_->index(0, 0);
@@ -258,7 +262,8 @@ void ExplainPage::show_item(const QModelIndex& source) {
         words << tr("%1, holds in %2 of 100 cases").arg(range).arg(std::lround(item.value.level * 100))
               << tr("basis: %1").arg(text_of(item.value.basis));
     raw_->setText(words.join(QStringLiteral(" · ")));
-    const QString formula = item.formula.empty() && !item.children.empty() ? tr("sum of the lines below it") : text_of(item.formula);
+    const QString formula = item.formula.empty() && !item.children.empty() ? tr("sum of the lines below it")
+                                                                           : text_of(item.formula);
     formula_->setText(formula);
     formula_head_->setVisible(!formula.isEmpty());
     formula_->setVisible(!formula.isEmpty());
@@ -308,16 +313,21 @@ bool ExplainPage::export_as(const QString& path, QString* why) {
         return false;
     }
     const auto quoted = [](QString text) {
-        return text.contains(',') || text.contains('"') || text.contains('\n') ? '"' + text.replace('"', "\"\"") + '"' : text;
+        return text.contains(',') || text.contains('"') || text.contains('\n')
+                   ? '"' + text.replace('"', "\"\"") + '"'
+                   : text;
     };
     QString out = QStringLiteral("item,low,central,high,basis,formula\n");
     const auto write = [&](const auto& self, const QModelIndex& parent) -> void {
         for (int i = 0; i < model_->rowCount(parent); ++i) {
             const QModelIndex at = model_->index(i, 0, parent);
             const LedgerItem& item = *model_->item(at);
-            QStringList cells{at.data(LedgerModel::path_role).toString(), QString::number(item.value.low, 'g', 17),
-                              QString::number(item.value.central, 'g', 17), QString::number(item.value.high, 'g', 17),
-                              text_of(item.value.basis), text_of(item.formula)};
+            QStringList cells{at.data(LedgerModel::path_role).toString(),
+                              QString::number(item.value.low, 'g', 17),
+                              QString::number(item.value.central, 'g', 17),
+                              QString::number(item.value.high, 'g', 17),
+                              text_of(item.value.basis),
+                              text_of(item.formula)};
             for (QString& cell : cells) cell = quoted(cell);
             out += cells.join(',') + '\n';
             self(self, at);
@@ -331,11 +341,13 @@ bool ExplainPage::export_as(const QString& path, QString* why) {
 std::vector<FindEntry> ExplainPage::find_entries() {
     std::vector<FindEntry> entries;
     if (!session().planned_once()) return entries;
-    const auto add = [&](const auto& self, const LedgerItem& item, const QString& above, const QString& path) -> void {
+    const auto add = [&](const auto& self, const LedgerItem& item, const QString& above,
+                         const QString& path) -> void {
         for (const LedgerItem& child : item.children) {
             const QString words = above + item_words(child.name);
             const QString at = path + text_of(child.name);
-            entries.push_back({words, tr("ledger") + QStringLiteral(" · ") + ledger_value(child), [this, at] { Q_EMIT open_ledger(at); }});
+            entries.push_back({words, tr("ledger") + QStringLiteral(" · ") + ledger_value(child),
+                               [this, at] { Q_EMIT open_ledger(at); }});
             self(self, child, words + QStringLiteral(" › "), at + '/');
         }
     };

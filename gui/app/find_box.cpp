@@ -60,7 +60,8 @@ void FindBox::filter(const QString& text) {
     const QStringList words = text.split(' ', Qt::SkipEmptyParts);
     std::vector<std::pair<int, std::size_t>> hits;
     for (std::size_t i = 0; i < entries_.size(); ++i)
-        if (const int r = rank(entries_[i].words + ' ' + entries_[i].kind, words); r >= 0) hits.push_back({r, i});
+        if (const int r = rank(entries_[i].words + ' ' + entries_[i].kind, words); r >= 0)
+            hits.push_back({r, i});
     std::stable_sort(hits.begin(), hits.end());
     list_->clear();
     for (const auto& [r, i] : hits) {

@@ -45,7 +45,8 @@ void Header::add_page(const QString& title) {
 void Header::add_action(QAction* action, const QString& text, QMenu* menu) {
     auto* button = new QPushButton(text);
     button->setFocusPolicy(Qt::TabFocus);
-    button->setToolTip(QString(action->text()).remove('&') + QStringLiteral("  ") + action->shortcut().toString(QKeySequence::NativeText));
+    button->setToolTip(QString(action->text()).remove('&') + QStringLiteral("  ") +
+                       action->shortcut().toString(QKeySequence::NativeText));
     button->setEnabled(action->isEnabled());
     buttons_->addWidget(button);
     connect(action, &QAction::changed, button, [action, button] { button->setEnabled(action->isEnabled()); });

@@ -33,19 +33,24 @@ Arguments parse(const QStringList& words) {
     QCommandLineParser parser;
     parser.setApplicationDescription(
         "The latency / memory / quality triangle on the desktop.\n\n"
-        "Shows the plan that `memwall plan` prints for the same options; the line at the bottom of the window is that\n"
+        "Shows the plan that `memwall plan` prints for the same options; the line at the bottom of the "
+        "window is that\n"
         "command. Licence: GPL-3.0-only, because of Qt Charts.");
     const QCommandLineOption help(QStringList{"h", "help"}, "Print this and exit.");
     const QCommandLineOption version(QStringList{"v", "version"}, "Print the version and exit.");
-    const QCommandLineOption page("page", "explore, triangle, explain, simulate or verify.", "NAME", "explore");
-    const QCommandLineOption device("device", "Device to start with, as in `memwall plan --device`.", "DEVICE");
+    const QCommandLineOption page("page", "explore, triangle, explain, simulate or verify.", "NAME",
+                                  "explore");
+    const QCommandLineOption device("device", "Device to start with, as in `memwall plan --device`.",
+                                    "DEVICE");
     const QCommandLineOption theme("theme", "system, light or dark, for this start.", "NAME");
     const QCommandLineOption language("language", "en or zh_CN, for this start (the system's).", "NAME");
     const QCommandLineOption size("size", "Size of the window.", "WxH");
     const QCommandLineOption fresh("fresh", "Start as if for the first time; save nothing.");
-    const QCommandLineOption screenshot("screenshot", "Write a picture of the window (.png) and exit.", "FILE");
+    const QCommandLineOption screenshot("screenshot", "Write a picture of the window (.png) and exit.",
+                                        "FILE");
     parser.addOptions({help, version, page, device, theme, language, size, fresh, screenshot});
-    parser.addPositionalArgument("TARGET", "Model, deployment YAML or device profile to open: a catalogue id or a file.", "[TARGET]");
+    parser.addPositionalArgument(
+        "TARGET", "Model, deployment YAML or device profile to open: a catalogue id or a file.", "[TARGET]");
     if (!parser.parse(words)) throw Error("", parser.errorText().toStdString(), "what --help lists");
     if (parser.isSet(help)) {
         std::cout << parser.helpText().toStdString();
@@ -57,7 +62,8 @@ Arguments parse(const QStringList& words) {
         std::exit(0);
     }
     Arguments a;
-    if (parser.positionalArguments().size() > 1) throw Error("", "two targets", "one model, deployment or device");
+    if (parser.positionalArguments().size() > 1)
+        throw Error("", "two targets", "one model, deployment or device");
     a.target = parser.positionalArguments().value(0);
     a.page = parser.value(page);
     a.screenshot = parser.value(screenshot);
@@ -68,7 +74,8 @@ Arguments parse(const QStringList& words) {
     if (parser.isSet(size)) {
         const QStringList sides = parser.value(size).split('x');
         a.size = QSize(sides.value(0).toInt(), sides.value(1).toInt());
-        if (sides.size() != 2 || a.size.width() < 200 || a.size.height() < 200 || a.size.width() > 16384 || a.size.height() > 16384)
+        if (sides.size() != 2 || a.size.width() < 200 || a.size.height() < 200 || a.size.width() > 16384 ||
+            a.size.height() > 16384)
             throw Error("--size", parser.value(size).toStdString(), "WIDTHxHEIGHT, such as 1280x800");
     }
     if (!QStringList{"", "system", "light", "dark"}.contains(a.theme))
@@ -122,7 +129,8 @@ int run(int argc, char** argv) {
             if (!session.apply(wanted)) session.apply(d);  // the message stays in the bar
         }
     }
-    if (!window.page(arguments.page)) throw Error("--page", arguments.page.toStdString(), "explore, triangle, explain, simulate or verify");
+    if (!window.page(arguments.page))
+        throw Error("--page", arguments.page.toStdString(), "explore, triangle, explain, simulate or verify");
     window.show_page(arguments.page);
     if (arguments.size.isValid()) window.resize(arguments.size);
     window.set_save_on_close(!arguments.fresh);

@@ -104,7 +104,8 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
             if (explain && page(name)) page(name)->select_item(explain->selected_path());
         });
         connect(named.page, &Page::results_changed, this, &MainWindow::refresh_frame);
-        connect(named.page, &Page::message, this, [this](const QString& text) { errors_->show_message(text, false); });
+        connect(named.page, &Page::message, this,
+                [this](const QString& text) { errors_->show_message(text, false); });
     }
     build_actions();
     connect(header_, &Header::page_chosen, this,
@@ -116,7 +117,8 @@ MainWindow::MainWindow(Session& session, QWidget* parent)
     connect(&files_, &Worker::failed, &session_, &Session::failed);
     connect(errors_, &ErrorBar::choose_another, this, &MainWindow::choose_file);
     connect(&session_, &Session::changed, this, &MainWindow::refresh);
-    connect(&session_, &Session::failed, this, [this](const QString& message) { errors_->show_message(message, true); });
+    connect(&session_, &Session::failed, this,
+            [this](const QString& message) { errors_->show_message(message, true); });
     connect(&session_, &Session::recent_files_changed, this, &MainWindow::fill_open_menu);
     fill_open_menu();
     header_->set_page(0);
@@ -137,9 +139,11 @@ void MainWindow::build_actions() {
     redo_ = action(tr("&Redo"), QKeySequence(QStringLiteral("Ctrl+Shift+Z")), [this] { session_.redo(); });
     open_ = action(tr("&Open…"), QKeySequence::Open, [this] { choose_file(); });
     save_ = action(tr("&Save deployment…"), QKeySequence::Save, [this] { choose_save(); });
-    export_ = action(tr("&Export…"), QKeySequence(QStringLiteral("Ctrl+E")), [this] { choose_export("png"); });
+    export_ =
+        action(tr("&Export…"), QKeySequence(QStringLiteral("Ctrl+E")), [this] { choose_export("png"); });
     find_action_ = action(tr("&Find"), QKeySequence(QStringLiteral("Ctrl+K")), [this] { open_find(); });
-    copy_ = action(tr("&Copy command"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), [this] { footer_->copy_command(); });
+    copy_ = action(tr("&Copy command"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
+                   [this] { footer_->copy_command(); });
     auto* help = action(tr("&Help"), QKeySequence::HelpContents, [this] { show_help(); });
     auto* quit = action(tr("&Quit"), QKeySequence::Quit, [this] { close(); });
     for (std::size_t i = 0; i < named_.size(); ++i)
@@ -149,7 +153,7 @@ void MainWindow::build_actions() {
     redo_->setEnabled(false);
 
     for (const char* ending : {"png", "svg", "csv"})
-        connect(export_menu_->addAction(ending == std::string_view("csv") ? tr("Numbers as CSV…")
+        connect(export_menu_->addAction(ending == std::string_view("csv")   ? tr("Numbers as CSV…")
                                         : ending == std::string_view("svg") ? tr("Picture as SVG…")
                                                                             : tr("Picture as PNG…")),
                 &QAction::triggered, this, [this, ending] { choose_export(ending); });
@@ -191,7 +195,8 @@ void MainWindow::fill_open_menu() {
     if (session_.recent_files().isEmpty()) return;
     open_menu_->addSeparator();
     for (const QString& file : session_.recent_files()) {
-        QAction* a = open_menu_->addAction(fontMetrics().elidedText(QFileInfo(file).fileName(), Qt::ElideMiddle, 320));
+        QAction* a =
+            open_menu_->addAction(fontMetrics().elidedText(QFileInfo(file).fileName(), Qt::ElideMiddle, 320));
         a->setToolTip(file);
         connect(a, &QAction::triggered, this, [this, file] { open_path(file); });
     }
@@ -220,7 +225,8 @@ void MainWindow::demonstrate() {
 }
 
 bool MainWindow::ready() const {
-    return !files_.busy() && controls_->settled() && static_cast<const Page*>(pages_->currentWidget())->ready();
+    return !files_.busy() && controls_->settled() &&
+           static_cast<const Page*>(pages_->currentWidget())->ready();
 }
 
 void MainWindow::show_page(const QString& name) {
@@ -279,7 +285,8 @@ void MainWindow::save_settings() const {
     settings.setValue("geometry", saveGeometry());
     settings.setValue("recent", session_.recent_files());
     settings.setValue("appearance", static_cast<int>(appearance()));
-    if (session_.planned_once()) settings.setValue("deployment", text_of(plan::write_deployment(session_.deployment())));
+    if (session_.planned_once())
+        settings.setValue("deployment", text_of(plan::write_deployment(session_.deployment())));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -297,13 +304,15 @@ void MainWindow::choose_file() {
     auto* dialog = new QFileDialog(this, tr("Open a model, a deployment or a device"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
-    dialog->setNameFilters({tr("Models, deployments and devices (*.gguf *.json *.safetensors *.yaml *.yml)"), tr("All files (*)")});
+    dialog->setNameFilters({tr("Models, deployments and devices (*.gguf *.json *.safetensors *.yaml *.yml)"),
+                            tr("All files (*)")});
     connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_path);
     dialog->open();
 }
 
 void MainWindow::choose_save() {
-    auto* dialog = new QFileDialog(this, tr("Save the deployment"), QStringLiteral("deployment.yaml"), tr("Deployments (*.yaml)"));
+    auto* dialog = new QFileDialog(this, tr("Save the deployment"), QStringLiteral("deployment.yaml"),
+                                   tr("Deployments (*.yaml)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix("yaml");
@@ -334,12 +343,16 @@ std::vector<FindEntry> MainWindow::find_entries() {
         entries.push_back({page->title(), tr("page"), [this, n = name] { show_page(n); }});
     for (QAction* a : actions())
         if (a->isEnabled() && !a->text().isEmpty())
-            entries.push_back({QString(a->text()).remove('&'), tr("action") + QStringLiteral(" · ") + a->shortcut().toString(QKeySequence::NativeText), [a] { a->trigger(); }});
+            entries.push_back(
+                {QString(a->text()).remove('&'),
+                 tr("action") + QStringLiteral(" · ") + a->shortcut().toString(QKeySequence::NativeText),
+                 [a] { a->trigger(); }});
     for (const std::string_view id : model::catalog_ids())
-        entries.push_back({text_of(id), tr("model"), [this, id] { session_.set_option("model", text_of(id)); }});
+        entries.push_back(
+            {text_of(id), tr("model"), [this, id] { session_.set_option("model", text_of(id)); }});
     for (const Choice& c : choices_of("device", session_.deployment(), session_.planned(), {}))
-        entries.push_back({c.about.isEmpty() ? c.label : c.label + QStringLiteral("  ") + c.about, tr("device"),
-                           [this, id = c.value] { session_.set_option("device", id); }});
+        entries.push_back({c.about.isEmpty() ? c.label : c.label + QStringLiteral("  ") + c.about,
+                           tr("device"), [this, id = c.value] { session_.set_option("device", id); }});
     auto* now = static_cast<Page*>(pages_->currentWidget());
     for (const FindEntry& e : now->find_entries()) entries.push_back(e);
     if (now != page("explain"))
@@ -352,7 +365,8 @@ void MainWindow::open_find() {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
+    if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile())
+        event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
@@ -385,8 +399,14 @@ void MainWindow::show_help() {
         {"+ − 0", tr("zoom, whole range")},
         {"Ctrl+T", tr("the chart as a table")}};
     QString html = QStringLiteral("<table cellspacing='6'>");
-    for (const auto& [key, words] : keys) html += QStringLiteral("<tr><td><b>%1</b></td><td>%2</td></tr>").arg(key.toHtmlEscaped(), words.toHtmlEscaped());
-    html += QStringLiteral("</table><p>") + tr("Hatched parts and bands are uncertain; what is solid is exact. Every number opens its line in the ledger: formula, inputs and sources.").toHtmlEscaped() + QStringLiteral("</p>");
+    for (const auto& [key, words] : keys)
+        html += QStringLiteral("<tr><td><b>%1</b></td><td>%2</td></tr>")
+                    .arg(key.toHtmlEscaped(), words.toHtmlEscaped());
+    html += QStringLiteral("</table><p>") +
+            tr("Hatched parts and bands are uncertain; what is solid is exact. Every number opens its line "
+               "in the ledger: formula, inputs and sources.")
+                .toHtmlEscaped() +
+            QStringLiteral("</p>");
     text->setHtml(html);
     column->addWidget(text);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
@@ -398,13 +418,15 @@ void MainWindow::show_help() {
 
 void MainWindow::show_about() {
     auto* box = new QMessageBox(QMessageBox::NoIcon, tr("About"),
-                                QStringLiteral("memwall explorer %1").arg(QString::fromUtf8(kVersion)), QMessageBox::Close, this);
+                                QStringLiteral("memwall explorer %1").arg(QString::fromUtf8(kVersion)),
+                                QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setInformativeText(
-        tr("Does this model fit this device, how fast will it be, and how good will it stay?\n\nCatalogues of %1. With Qt %2.\n\n"
-           "This program is free software under the GNU General Public License, version 3, because Qt Charts is; "
-           "the memwall library and command are under Apache-2.0.")
-            .arg(QString::fromUtf8(kDataVersion), QString::fromLatin1(qVersion())));
+    box->setInformativeText(tr("Does this model fit this device, how fast will it be, and how good will it "
+                               "stay?\n\nCatalogues of %1. With Qt %2.\n\n"
+                               "This program is free software under the GNU General Public License, version "
+                               "3, because Qt Charts is; "
+                               "the memwall library and command are under Apache-2.0.")
+                                .arg(QString::fromUtf8(kDataVersion), QString::fromLatin1(qVersion())));
     box->open();
 }
 

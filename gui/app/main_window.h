@@ -26,7 +26,8 @@ class MainWindow : public QMainWindow {
   public:
     explicit MainWindow(Session& session, QWidget* parent = nullptr);
 
-    /// The deployment of the last start, else a useful one (start_deployment()). Also geometry and recent files.
+    /// The deployment of the last start, else a useful one (start_deployment()). Also geometry and recent
+    /// files.
     void restore();
     void save_settings() const;
     void set_save_on_close(bool on) { save_on_close_ = on; }

@@ -20,8 +20,8 @@ QString bytes_words(double bytes) {
     return shown(bytes_text(Bytes(std::llround(bytes))));
 }
 
-/// Diagonal lines cut to `box`, drawn rather than a brush: brush patterns stay device pixels when scaled, and an SVG
-/// ignores clipping.
+/// Diagonal lines cut to `box`, drawn rather than a brush: brush patterns stay device pixels when scaled, and
+/// an SVG ignores clipping.
 void hatch(QPainter& p, const QRectF& box, const QColor& color, double step = 5) {
     p.setPen(QPen(color, 1));
     for (double x = box.left() - box.height(); x < box.right(); x += step) {
@@ -61,7 +61,8 @@ QString part_words(plan::Part part) {
 }
 
 QString ledger_item_of(plan::Part part) {
-    constexpr const char* kItems[] = {"weights", "kv_cache", "recurrent_state", "compute_buffer", "draft", "overhead"};
+    constexpr const char* kItems[] = {"weights",        "kv_cache", "recurrent_state",
+                                      "compute_buffer", "draft",    "overhead"};
     return QString::fromLatin1(kItems[static_cast<int>(part)]);
 }
 
@@ -112,16 +113,19 @@ void MemoryBar::set_plan(const plan::Plan& plan) {
             for (std::size_t n = 0; n < plan::kItems; ++n)
                 if (plan::part_of(static_cast<plan::Item>(n)) == static_cast<plan::Part>(part) &&
                     pool.items[n].high.value > 0)
-                    sum << path + "items." + text_of(plan::item_name(static_cast<plan::Item>(n))) + "_bytes.central";
+                    sum << path + "items." + text_of(plan::item_name(static_cast<plan::Item>(n))) +
+                               "_bytes.central";
             if (part == 0 && pool.used.central > pool.needed.central)
-                sum << path + "needed_bytes.central" << "-" + path + "used_bytes.central";
+                sum << path + "needed_bytes.central"
+                    << "-" + path + "used_bytes.central";
             numbers[sum.join('+').replace("+-", "-")] = bar.parts[part];
             words += part_words(static_cast<plan::Part>(part)) + ' ' + bytes_words(bar.parts[part]) + ", ";
         }
         bars_.push_back(bar);
     }
     setProperty("numbers", numbers);
-    setAccessibleDescription(words + tr("budget %1").arg(bytes_words(bars_.empty() ? 0 : bars_.front().budget)));
+    setAccessibleDescription(words +
+                             tr("budget %1").arg(bytes_words(bars_.empty() ? 0 : bars_.front().budget)));
     if (bars_.size() != before) updateGeometry();
     update();
 }
@@ -166,7 +170,8 @@ void MemoryBar::draw_bar(QPainter& p, std::size_t i, const QRectF& row) {
             const QString text = tr("system and other apps");
             const double width = fm.horizontalAdvance(text) + 10;
             if (others.width() > width + 8) {
-                const QRectF plate(others.center().x() - width / 2, others.center().y() - line / 2 - 1, width, line + 2);
+                const QRectF plate(others.center().x() - width / 2, others.center().y() - line / 2 - 1, width,
+                                   line + 2);
                 p.setPen(Qt::NoPen);
                 p.setBrush(t.card);
                 p.drawRoundedRect(plate, 3, 3);
@@ -220,7 +225,8 @@ void MemoryBar::draw_bar(QPainter& p, std::size_t i, const QRectF& row) {
         QFont strong = p.font();
         strong.setWeight(QFont::DemiBold);
         const QFontMetricsF sfm(strong);
-        for (const QString& text : {words + ' ' + (amount.isEmpty() ? bytes_words(b.budget - b.central) : amount), words})
+        for (const QString& text :
+             {words + ' ' + (amount.isEmpty() ? bytes_words(b.budget - b.central) : amount), words})
             if (sfm.horizontalAdvance(text) + 8 < room.width()) {
                 p.save();
                 p.setFont(strong);
@@ -240,24 +246,26 @@ void MemoryBar::draw_bar(QPainter& p, std::size_t i, const QRectF& row) {
         p.drawLine(QPointF(x(b.budget), top - 5), QPointF(x(b.budget), top + height + 5));
         const QString text = tr("budget %1").arg(bytes_words(b.budget));
         const double width = sfm.horizontalAdvance(text) + 2;
-        budget_box = QRectF(std::clamp(x(b.budget) - width / 2, row.left(), row.right() - width), row.top() - 2, width, line);
+        budget_box = QRectF(std::clamp(x(b.budget) - width / 2, row.left(), row.right() - width),
+                            row.top() - 2, width, line);
         p.save();
         p.setFont(strong);
         p.setPen(t.text);
         p.drawText(budget_box, Qt::AlignCenter, text);
         p.restore();
     }
-    const QString range = b.high > b.low
-                              ? shown_range(text_of(view::range_text(Interval<Bytes>{
-                                    Bytes(std::llround(b.low)), Bytes(std::llround(b.central)), Bytes(std::llround(b.high)), 0, ""})))
-                              : bytes_words(b.central);
+    const QString range = b.high > b.low ? shown_range(text_of(view::range_text(Interval<Bytes>{
+                                               Bytes(std::llround(b.low)), Bytes(std::llround(b.central)),
+                                               Bytes(std::llround(b.high)), 0, ""})))
+                                         : bytes_words(b.central);
     QString text = tr("needs %1").arg(range);
     if (bars_.size() > 1) text = b.name + QStringLiteral(": ") + text;
     const double width = fm.horizontalAdvance(text) + 2;
     double left = std::clamp(x(b.high) - width, row.left(), row.right() - width);
     QRectF needs(left, row.top() - 2, width, line);
     if (needs.adjusted(-8, 0, 8, 0).intersects(budget_box)) {
-        left = budget_box.left() - 14 - width >= row.left() ? budget_box.left() - 14 - width : budget_box.right() + 14;
+        left = budget_box.left() - 14 - width >= row.left() ? budget_box.left() - 14 - width
+                                                            : budget_box.right() + 14;
         needs.moveLeft(left);
     }
     p.setPen(b.limited && b.low > b.budget ? t.bad : t.second);
@@ -273,7 +281,8 @@ void MemoryBar::draw_bar(QPainter& p, std::size_t i, const QRectF& row) {
     double last = -1e9;
     for (double bytes = 0; bytes <= end * 1.0001; bytes += step) {
         QString tick = bytes == 0 ? QStringLiteral("0") : bytes_words(bytes);
-        tick.replace(QStringLiteral(".00 "), QStringLiteral(" ")).replace(QStringLiteral(".0 "), QStringLiteral(" "));
+        tick.replace(QStringLiteral(".00 "), QStringLiteral(" "))
+            .replace(QStringLiteral(".0 "), QStringLiteral(" "));
         const double w = tick_fm.horizontalAdvance(tick);
         const double tx = std::clamp(x(bytes) - w / 2, row.left(), row.right() - w);
         if (tx < last + 10) continue;
@@ -351,7 +360,8 @@ void MemoryBar::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
         case Qt::Key_Left:
         case Qt::Key_Right:
-            if (count > 0) chosen_ = std::clamp(chosen_ + (event->key() == Qt::Key_Right ? 1 : -1), 0, count - 1);
+            if (count > 0)
+                chosen_ = std::clamp(chosen_ + (event->key() == Qt::Key_Right ? 1 : -1), 0, count - 1);
             update();
             return;
         case Qt::Key_Return:

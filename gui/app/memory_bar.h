@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// What each memory pool holds, to scale: parts, the uncertain end hatched, the budget, and what is left to others.
+// What each memory pool holds, to scale: parts, the uncertain end hatched, the budget, and what is left to
+// others.
 #pragma once
 
 #include <QWidget>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// One page of the window. All pages look at the same session; the window shows one at a time and frames it with the
-// controls, the results and the command.
+// One page of the window. All pages look at the same session; the window shows one at a time and frames it
+// with the controls, the results and the command.
 #pragma once
 
 #include <QString>
@@ -20,8 +20,8 @@ struct ResultCell {
     QString quantity;  ///< JSON path in memwall/plan/1; empty when the number is none of the plan's
     double raw = 0;
     QVariantMap note_numbers;  ///< JSON path -> raw value of each number in the note
-    int stretch = 1;      ///< width relative to the other cells
-    QString ledger_item;  ///< opened by a click; empty = none
+    int stretch = 1;           ///< width relative to the other cells
+    QString ledger_item;       ///< opened by a click; empty = none
 };
 
 /// What Ctrl+K finds on a page.
@@ -55,10 +55,10 @@ class Page : public QWidget {
     virtual void select_item(const QString& item) { Q_UNUSED(item) }
 
   Q_SIGNALS:
-    void open_ledger(const QString& item);       ///< shows it on the Explain page
-    void show_page(const QString& name);         ///< "explore", "triangle", "explain", "simulate", "verify"
-    void results_changed();                      ///< results() or command() have other values
-    void message(const QString& text);           ///< an error for the bar under the header
+    void open_ledger(const QString& item);  ///< shows it on the Explain page
+    void show_page(const QString& name);    ///< "explore", "triangle", "explain", "simulate", "verify"
+    void results_changed();                 ///< results() or command() have other values
+    void message(const QString& text);      ///< an error for the bar under the header
 
   protected:
     Session& session() const { return session_; }

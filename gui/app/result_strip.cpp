@@ -17,8 +17,10 @@ namespace {
 template <class T>
 void note_range(ResultCell& cell, const Interval<T>& i, const QString& path, const QString& words) {
     const auto number = [](const auto& x) {
-        if constexpr (requires { x.as_double(); }) return x.as_double();
-        else return x.value;
+        if constexpr (requires { x.as_double(); })
+            return x.as_double();
+        else
+            return x.value;
     };
     const QString range = shown_range(text_of(view::range_text(i)));
     cell.note = range.isEmpty() ? words : words.isEmpty() ? range : range + QStringLiteral(" · ") + words;
@@ -29,9 +31,12 @@ void note_range(ResultCell& cell, const Interval<T>& i, const QString& path, con
 
 QString bound_words(std::string_view bound) {
     const std::pair<std::string_view, QString> words[] = {
-        {"bandwidth", ResultStrip::tr("memory bound")},          {"compute", ResultStrip::tr("compute bound")},
-        {"dequantization", ResultStrip::tr("unpacking bound")},  {"overhead", ResultStrip::tr("overhead bound")},
-        {"storage", ResultStrip::tr("storage bound")},           {"host", ResultStrip::tr("bound by the host")}};
+        {"bandwidth", ResultStrip::tr("memory bound")},
+        {"compute", ResultStrip::tr("compute bound")},
+        {"dequantization", ResultStrip::tr("unpacking bound")},
+        {"overhead", ResultStrip::tr("overhead bound")},
+        {"storage", ResultStrip::tr("storage bound")},
+        {"host", ResultStrip::tr("bound by the host")}};
     for (const auto& [name, text] : words)
         if (name == bound) return text;
     return text_of(bound);
@@ -68,13 +73,16 @@ ResultCell verdict_cell(const devices::Planned& p) {
     }
     if (p.plan.verdict == plan::Verdict::does_not_fit) {
         const Interval<Bytes> over{-head.high, -head.central, -head.low, head.level, head.basis};
-        c.note = ResultStrip::tr("%1 too much").arg(head.is_exact() ? shown(view::text(over))
-                                                       : shown_range(text_of(view::range_text(over))));
+        c.note = ResultStrip::tr("%1 too much")
+                     .arg(head.is_exact() ? shown(view::text(over))
+                                          : shown_range(text_of(view::range_text(over))));
         c.note_numbers["-" + path + ".low"] = -head.low.as_double();
         c.note_numbers["-" + path + ".high"] = -head.high.as_double();
         return c;
     }
-    c.note = ResultStrip::tr("%1 to spare").arg(head.is_exact() ? shown(view::text(head)) : shown_range(text_of(view::range_text(head))));
+    c.note =
+        ResultStrip::tr("%1 to spare")
+            .arg(head.is_exact() ? shown(view::text(head)) : shown_range(text_of(view::range_text(head))));
     c.note_numbers[path + ".low"] = head.low.as_double();
     c.note_numbers[path + ".high"] = head.high.as_double();
     return c;
@@ -82,7 +90,8 @@ ResultCell verdict_cell(const devices::Planned& p) {
 
 ResultCell decode_cell(const devices::Planned& p) {
     ResultCell c;
-    c.caption = p.plan.speed.speculative ? ResultStrip::tr("Decode with the draft") : ResultStrip::tr("Decode");
+    c.caption =
+        p.plan.speed.speculative ? ResultStrip::tr("Decode with the draft") : ResultStrip::tr("Decode");
     c.ledger_item = "decode";
     const plan::Speed& s = p.plan.speed;
     if (!s.decode_known) {
@@ -211,7 +220,8 @@ class ResultStrip::Cell : public QFrame {
 
   protected:
     void mouseReleaseEvent(QMouseEvent* event) override {
-        if (rect().contains(event->pos()) && !cell_.ledger_item.isEmpty()) Q_EMIT strip_->clicked(cell_.ledger_item);
+        if (rect().contains(event->pos()) && !cell_.ledger_item.isEmpty())
+            Q_EMIT strip_->clicked(cell_.ledger_item);
     }
 
   private:

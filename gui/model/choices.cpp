@@ -66,7 +66,8 @@ std::vector<Choice> recipes(const devices::Planned& p) {
     std::vector<Choice> rows;
     if (p.prepared.model.tensors_from_file) rows.push_back(row("", Words::tr("as stored")));
     std::vector<std::string> names = p.prepared.runtime.profile->suggested_recipes;
-    if (!p.prepared.recipe_from_file && std::find(names.begin(), names.end(), p.prepared.recipe) == names.end())
+    if (!p.prepared.recipe_from_file &&
+        std::find(names.begin(), names.end(), p.prepared.recipe) == names.end())
         names.insert(names.begin(), p.prepared.recipe);
     for (const std::string& name : names) rows.push_back(row(text_of(name)));
     return rows;
@@ -77,8 +78,10 @@ std::vector<Choice> drafts(const devices::Planned& p) {
     const std::int64_t size = model::text_parameters(p.prepared.model);
     std::vector<const plan::DraftModel*> family;
     for (const plan::DraftModel& m : devices::catalogue_drafts())
-        if (!m.family.empty() && m.family == p.prepared.model.family && m.parameters * 2 < size) family.push_back(&m);
-    std::sort(family.begin(), family.end(), [](const auto* a, const auto* b) { return a->parameters < b->parameters; });
+        if (!m.family.empty() && m.family == p.prepared.model.family && m.parameters * 2 < size)
+            family.push_back(&m);
+    std::sort(family.begin(), family.end(),
+              [](const auto* a, const auto* b) { return a->parameters < b->parameters; });
     for (const plan::DraftModel* m : family)
         rows.push_back(row(text_of(m->id), {}, text_of(view::parameters_text(m->parameters))));
     return rows;
@@ -137,7 +140,8 @@ plan::Deployment with_option(const plan::Deployment& d, const QString& name, con
     plan::Deployment fresh;
     fresh.model = d.model;
     for (const plan::Option& o : plan::options()) {
-        if (o.name == option->name || (option->name == "kv" && o.name.starts_with("kv-") && o.name != "kv-pool"))
+        if (o.name == option->name ||
+            (option->name == "kv" && o.name.starts_with("kv-") && o.name != "kv-pool"))
             continue;
         for (const QString& line : text_of(o.get(d)).split('\n', Qt::SkipEmptyParts))
             o.set(fresh, line.toStdString(), place);
@@ -157,7 +161,8 @@ std::vector<Choice> choices_of(const QString& option, const plan::Deployment& de
     } else if (option == "quant") {
         rows = recipes(planned);
     } else if (option == "kv-k" || option == "kv-v") {
-        for (const std::string& name : planned.prepared.runtime.profile->kv_types) rows.push_back(row(text_of(name)));
+        for (const std::string& name : planned.prepared.runtime.profile->kv_types)
+            rows.push_back(row(text_of(name)));
     } else if (option == "runtime") {
         for (const std::string& name : runtime::profile_names()) rows.push_back(row(text_of(name)));
     } else if (option == "draft") {
@@ -175,14 +180,16 @@ std::vector<Choice> choices_of(const QString& option, const plan::Deployment& de
     return rows;
 }
 
-void plan_choice(Choice& c, const QString& option, const plan::Deployment& deployment, const devices::Planned& now,
-                 devices::Replanner& planner) {
+void plan_choice(Choice& c, const QString& option, const plan::Deployment& deployment,
+                 const devices::Planned& now, devices::Replanner& planner) {
     try {
         const devices::Planned p = planner.plan(with_option(deployment, option, c.value), false);
-        c.state = p.plan.verdict == plan::Verdict::unsupported ? Choice::State::impossible : Choice::State::planned;
+        c.state =
+            p.plan.verdict == plan::Verdict::unsupported ? Choice::State::impossible : Choice::State::planned;
         if (c.state == Choice::State::impossible)
             c.why_not = text_of(plan::reason_text(p.prepared, p.knobs, p.target, p.plan));
-        if (option == "model") c.about = text_of(view::parameters_text(model::text_parameters(p.prepared.model)));
+        if (option == "model")
+            c.about = text_of(view::parameters_text(model::text_parameters(p.prepared.model)));
         c.fits = p.plan.verdict == plan::Verdict::fits;
         const Interval<Bytes> needed = footprint(p);
         c.needed_bytes = needed.central.as_double();
@@ -194,7 +201,8 @@ void plan_choice(Choice& c, const QString& option, const plan::Deployment& deplo
                            ? shown(text_of(view::text(p.plan.speed.decode)))
                            : shown(text_of(view::change_text(now.plan.speed.decode, p.plan.speed.decode)));
         }
-        c.kept = p.plan.loss.known() ? text_of(view::agreement_text(p.plan.loss.top1_disagreement.central)) : Words::tr("unknown");
+        c.kept = p.plan.loss.known() ? text_of(view::agreement_text(p.plan.loss.top1_disagreement.central))
+                                     : Words::tr("unknown");
     } catch (const Error& e) {
         c.state = Choice::State::impossible;
         c.why_not = text_of(e.found()) + (e.expected().empty() ? QString() : "; " + text_of(e.expected()));
@@ -216,7 +224,8 @@ struct Trials {
     std::unique_ptr<devices::Planned> of(const QString& option, const QString& value) const {
         if (stop()) return nullptr;
         try {
-            auto p = std::make_unique<devices::Planned>(planner.plan(with_option(deployment, option, value), false));
+            auto p = std::make_unique<devices::Planned>(
+                planner.plan(with_option(deployment, option, value), false));
             return p->plan.verdict == plan::Verdict::unsupported ? nullptr : std::move(p);
         } catch (const std::exception&) {
             return nullptr;
@@ -246,8 +255,10 @@ Consequence of_recipes(const Trials& t) {
         auto p = t.of("quant", text_of(name));
         if (!p) continue;
         const std::int64_t bytes = p->prepared.weights.total.central.value;
-        if (bytes < size && (!below || bytes > below->prepared.weights.total.central.value)) below = std::move(p);
-        else if (bytes > size && (!above || bytes < above->prepared.weights.total.central.value)) above = std::move(p);
+        if (bytes < size && (!below || bytes > below->prepared.weights.total.central.value))
+            below = std::move(p);
+        else if (bytes > size && (!above || bytes < above->prepared.weights.total.central.value))
+            above = std::move(p);
     }
     QStringList parts;
     for (const auto* p : {&below, &above})
@@ -321,7 +332,8 @@ Consequence of_offload(const Trials& t) {
     const bool automatic = t.deployment.offload == "auto";
     const auto p = t.of("offload", automatic ? "none" : "auto");
     if (!p) return {};
-    return {Words::tr("%1: %2").arg(automatic ? "none" : "auto", t.both(*p)), p->plan.verdict == plan::Verdict::fits};
+    return {Words::tr("%1: %2").arg(automatic ? "none" : "auto", t.both(*p)),
+            p->plan.verdict == plan::Verdict::fits};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What each setting of one option would change: rows of a control's list, each from a Plan, and the one grey line
-// below a control.
+// What each setting of one option would change: rows of a control's list, each from a Plan, and the one grey
+// line below a control.
 #pragma once
 
 #include <QMap>
@@ -25,8 +25,9 @@ struct Choice {
     QString why_not;
 };
 
-/// The rows of an option's list, nothing planned yet. Options: model, device, quant, kv-k, kv-v, runtime, draft,
-/// flash-attention, offload and all whose help names words ("cpu|gpu|npu"). Empty for options that take free text.
+/// The rows of an option's list, nothing planned yet. Options: model, device, quant, kv-k, kv-v, runtime,
+/// draft, flash-attention, offload and all whose help names words ("cpu|gpu|npu"). Empty for options that
+/// take free text.
 std::vector<Choice> choices_of(const QString& option, const plan::Deployment& deployment,
                                const devices::Planned& planned, const QStringList& recent_files);
 

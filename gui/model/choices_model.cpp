@@ -104,8 +104,8 @@ void ChoicesFilter::set_words(const QString& words) {
 }
 
 bool ChoicesFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-    const QString all = sourceModel()->index(row, ChoicesModel::option_column, parent).data().toString() + ' ' +
-                        sourceModel()->index(row, ChoicesModel::about_column, parent).data().toString();
+    const QString all = sourceModel()->index(row, ChoicesModel::option_column, parent).data().toString() +
+                        ' ' + sourceModel()->index(row, ChoicesModel::about_column, parent).data().toString();
     for (const QString& word : words_)
         if (!all.contains(word, Qt::CaseInsensitive)) return false;
     return true;

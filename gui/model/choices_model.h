@@ -12,7 +12,15 @@ namespace memwall::gui {
 class ChoicesModel : public QAbstractTableModel {
     Q_OBJECT
   public:
-    enum Column { option_column, about_column, verdict_column, memory_column, decode_column, kept_column, columns };
+    enum Column {
+        option_column,
+        about_column,
+        verdict_column,
+        memory_column,
+        decode_column,
+        kept_column,
+        columns
+    };
     enum Role { value_role = Qt::UserRole, possible_role, reason_role, fits_role };
 
     using QAbstractTableModel::QAbstractTableModel;

@@ -41,7 +41,8 @@ const Curves& CurveSampler::of(const devices::Planned& p, bool keep_axis) {
     if (prompt_key != prompt_key_) {
         curves_.prompt_last = std::max<std::int64_t>(p.knobs.context, 64);
         curves_.prompt_first = std::min<std::int64_t>(32, curves_.prompt_last / 2);
-        curves_.prompt = plan::prompt_curve(p.prepared, p.knobs, p.target, curves_.prompt_first, curves_.prompt_last);
+        curves_.prompt =
+            plan::prompt_curve(p.prepared, p.knobs, p.target, curves_.prompt_first, curves_.prompt_last);
         prompt_key_ = prompt_key;
     }
     curves_.decode.clear();

@@ -1,5 +1,5 @@
-// The curves of the Explore page, sampled from Plans. Kept while only the context or the prompt is dragged, since neither
-// moves them.
+// The curves of the Explore page, sampled from Plans. Kept while only the context or the prompt is dragged,
+// since neither moves them.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ struct Curves {
 
 class CurveSampler {
   public:
-    /// `keep_axis`: the context axis stays as it is while it can show the plan (a drag must not move the ground).
+    /// `keep_axis`: the context axis stays as it is while it can show the plan (a drag must not move the
+    /// ground).
     const Curves& of(const devices::Planned& planned, bool keep_axis);
 
   private:

@@ -67,7 +67,8 @@ QString without_range(const QString& text) {
 /// Ledger and operators spell a name with underscores, hyphens or blanks.
 bool same_name(std::string_view a, std::string_view b) {
     const auto plain = [](char c) { return c == '-' || c == ' ' ? '_' : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return plain(x) == plain(y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return plain(x) == plain(y); });
 }
 
 int part_of_item(std::string_view name) {
@@ -102,7 +103,8 @@ QString ledger_range(const LedgerItem& item) {
                        without_range(text_of(view::value_text(high))));
 }
 
-LedgerModel::LedgerModel(QObject* parent) : QAbstractItemModel(parent), root_(std::make_unique<LedgerItem>()) {}
+LedgerModel::LedgerModel(QObject* parent)
+    : QAbstractItemModel(parent), root_(std::make_unique<LedgerItem>()) {}
 LedgerModel::~LedgerModel() = default;
 
 void LedgerModel::note_children(const LedgerItem& item) {
@@ -126,7 +128,8 @@ const LedgerItem* LedgerModel::item(const QModelIndex& index) const {
 
 QModelIndex LedgerModel::index(int row, int column, const QModelIndex& parent) const {
     const auto& children = item(parent)->children;
-    if (row < 0 || column < 0 || column >= columns || static_cast<std::size_t>(row) >= children.size()) return {};
+    if (row < 0 || column < 0 || column >= columns || static_cast<std::size_t>(row) >= children.size())
+        return {};
     return createIndex(row, column, &children[static_cast<std::size_t>(row)]);
 }
 
@@ -159,8 +162,8 @@ QVariant LedgerModel::data(const QModelIndex& index, int role) const {
                     return ledger_range(i);
                 case basis_column:
                     return i.value.is_exact() && i.inputs.empty() ? QString()
-                           : !i.value.is_exact()                 ? text_of(i.value.basis)
-                                                                 : text_of(i.inputs.front().source);
+                           : !i.value.is_exact()                  ? text_of(i.value.basis)
+                                                                  : text_of(i.inputs.front().source);
             }
             return {};
         case Qt::ToolTipRole:

@@ -31,7 +31,8 @@ QString shown_range(const QString& range) {
     static const QRegularExpression unit(QStringLiteral("^(-?[\\d.,]+) (\\S+)$"));
     const auto a = unit.match(low), b = unit.match(high);
     if (a.hasMatch() && b.hasMatch() && a.captured(2) == b.captured(2)) low = a.captured(1);
-    return shown(low) + (high.startsWith('-') ? QStringLiteral(" %1 ").arg(kDash) : QString(kDash)) + shown(high);
+    return shown(low) + (high.startsWith('-') ? QStringLiteral(" %1 ").arg(kDash) : QString(kDash)) +
+           shown(high);
 }
 
 QString shown_count(std::int64_t count) {

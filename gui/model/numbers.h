@@ -1,5 +1,5 @@
-// Numbers as the window prints them: the command's text with the thousands' comma, the hyphen of a range and the minus
-// made typographic, and the decimals as the user's language writes them.
+// Numbers as the window prints them: the command's text with the thousands' comma, the hyphen of a range and
+// the minus made typographic, and the decimals as the user's language writes them.
 #pragma once
 
 #include <QLocale>

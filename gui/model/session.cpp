@@ -105,7 +105,8 @@ bool Session::apply(const plan::Deployment& deployment) {
 bool Session::apply(const plan::Suggestion& s) {
     try {
         plan::Deployment wanted = deployment_;
-        const plan::Option* option = plan::find_option(std::string_view(s.option).substr(s.option.find_first_not_of('-')));
+        const plan::Option* option =
+            plan::find_option(std::string_view(s.option).substr(s.option.find_first_not_of('-')));
         if (!option) throw Error(s.option, "no such option");
         option->set(wanted, s.to, s.option);
         go_to(wanted, {});

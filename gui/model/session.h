@@ -1,5 +1,5 @@
-// What the window shows: one deployment and its plan, with undo. A change that cannot be planned leaves both as they
-// were, so the last good state is always there to be looked at.
+// What the window shows: one deployment and its plan, with undo. A change that cannot be planned leaves both
+// as they were, so the last good state is always there to be looked at.
 #pragma once
 
 #include <QObject>
@@ -34,9 +34,9 @@ class Session : public QObject {
     /// The value of an option as text; empty = its default.
     QString option(const QString& name) const;
 
-    /// Sets one option of core/plan/options.h ("model" too); empty text = back to its default. One undo step; repeated
-    /// changes of the same option while `continues` make one step together. False + rejected() when it cannot be
-    /// planned.
+    /// Sets one option of core/plan/options.h ("model" too); empty text = back to its default. One undo step;
+    /// repeated changes of the same option while `continues` make one step together. False + rejected() when
+    /// it cannot be planned.
     bool set_option(const QString& name, const QString& text, bool continues = false);
     /// The next change of the same option is a step of its own (a drag has ended).
     void finish_step() { last_step_.clear(); }

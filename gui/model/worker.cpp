@@ -59,7 +59,10 @@ void Worker::run() {
         }
         const auto post = [this, generation = control.generation_](std::function<void()> act) {
             QMetaObject::invokeMethod(
-                this, [this, generation, act = std::move(act)] { if (newest_->load() == generation) act(); },
+                this,
+                [this, generation, act = std::move(act)] {
+                    if (newest_->load() == generation) act();
+                },
                 Qt::QueuedConnection);
         };
         control.post_ = post;

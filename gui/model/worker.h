@@ -1,5 +1,5 @@
-// Long work off the interface thread. The newest request wins: what is running is asked to stop, what waits is
-// replaced, and an answer that comes late is dropped.
+// Long work off the interface thread. The newest request wins: what is running is asked to stop, what waits
+// is replaced, and an answer that comes late is dropped.
 #pragma once
 
 #include <QObject>
@@ -43,11 +43,12 @@ class Worker : public QObject {
     explicit Worker(QObject* parent = nullptr);
     ~Worker() override;  ///< asks the running job to stop and waits for it
 
-    /// Runs job(control) in the worker's thread, then deliver(answer) in this object's thread; failed() if it threw.
+    /// Runs job(control) in the worker's thread, then deliver(answer) in this object's thread; failed() if it
+    /// threw.
     template <class Job, class Deliver>
     void submit(Job job, Deliver deliver) {
-        start([job = std::move(job), deliver = std::move(deliver)](const JobControl& control) mutable
-              -> std::function<void()> {
+        start([job = std::move(job),
+               deliver = std::move(deliver)](const JobControl& control) mutable -> std::function<void()> {
             auto answer = std::make_shared<decltype(job(control))>(job(control));
             return [deliver, answer] { deliver(std::move(*answer)); };
         });

@@ -31,11 +31,13 @@ void check_label(const QLabel& label, QStringList& out, const QString& place) {
     if (text.isEmpty() || label.textFormat() == Qt::RichText || text.startsWith('<')) return;
     const QRect room = label.contentsRect();
     if (label.wordWrap()) {
-        const QRect need = label.fontMetrics().boundingRect(QRect(0, 0, room.width(), 100000), Qt::TextWordWrap, text);
+        const QRect need =
+            label.fontMetrics().boundingRect(QRect(0, 0, room.width(), 100000), Qt::TextWordWrap, text);
         if (need.height() > room.height() + 2) out << place + "cut in height: " + text;
         // A word wider than the label cannot wrap.
         for (const QString& word : text.split(' '))
-            if (label.fontMetrics().horizontalAdvance(word) > room.width() + 1) out << place + "word too wide: " + word;
+            if (label.fontMetrics().horizontalAdvance(word) > room.width() + 1)
+                out << place + "word too wide: " + word;
         return;
     }
     if (label.fontMetrics().horizontalAdvance(text) > room.width() + 1) out << place + "cut: " + text;
@@ -48,8 +50,9 @@ QStringList clipped_texts(const QWidget& window) {
     QStringList out;
     for (const QWidget* w : window.findChildren<QWidget*>()) {
         if (!w->isVisibleTo(&window) || w->window() != &window) continue;
-        const QString place = QString::fromLatin1(w->metaObject()->className()) + " in " +
-                              QString::fromLatin1(w->parentWidget() ? w->parentWidget()->metaObject()->className() : "") + ": ";
+        const QString place =
+            QString::fromLatin1(w->metaObject()->className()) + " in " +
+            QString::fromLatin1(w->parentWidget() ? w->parentWidget()->metaObject()->className() : "") + ": ";
         // A panel scrolls down, never sideways.
         if (const auto* area = qobject_cast<const QScrollArea*>(w);
             area && area->horizontalScrollBarPolicy() == Qt::ScrollBarAlwaysOff && area->widget() &&
@@ -65,13 +68,16 @@ QStringList clipped_texts(const QWidget& window) {
         } else if (const auto* elided = qobject_cast<const ElidedLabel*>(w)) {
             // Commands and reasons may be longer than any window; results and facts may not.
             const QString role = elided->property("role").toString();
-            if (elided->text() != elided->full_text() && (role == "result" || role == "caption" || role == "fact"))
+            if (elided->text() != elided->full_text() &&
+                (role == "result" || role == "caption" || role == "fact"))
                 out << place + "elided: " + elided->full_text() + " -> " + elided->text();
         } else if (const auto* label = qobject_cast<const QLabel*>(w)) {
             check_label(*label, out, place);
-        } else if (const auto* button = qobject_cast<const QPushButton*>(w); button && !button->text().isEmpty()) {
+        } else if (const auto* button = qobject_cast<const QPushButton*>(w);
+                   button && !button->text().isEmpty()) {
             const QString text = QString(button->text()).remove('&');
-            if (button->fontMetrics().horizontalAdvance(text) + 2 > button->width()) out << place + "button: " + text;
+            if (button->fontMetrics().horizontalAdvance(text) + 2 > button->width())
+                out << place + "button: " + text;
         }
     }
     out.removeDuplicates();

@@ -40,7 +40,9 @@ class ModelsTest : public QObject {
         QVERIFY(kv.isValid());
         QCOMPARE(kv.data(LedgerModel::path_role).toString(), QString("memory/kv_cache"));
         QCOMPARE(kv.data(LedgerModel::raw_role).toDouble(),
-                 session_.planned().plan.memory.items[static_cast<std::size_t>(plan::Item::kv_cache)].central.as_double());
+                 session_.planned()
+                     .plan.memory.items[static_cast<std::size_t>(plan::Item::kv_cache)]
+                     .central.as_double());
         filter.set_words("kv_heads");
         QVERIFY(filter.rowCount() > 0);
         QVERIFY(filter.mapFromSource(kv).isValid());  // its child matches
@@ -59,12 +61,14 @@ class ModelsTest : public QObject {
         const QAbstractItemModelTester source(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         const QAbstractItemModelTester proxy(&filter, QAbstractItemModelTester::FailureReportingMode::QtTest);
         devices::Replanner planner;
-        for (const char* option : {"quant", "kv-k", "runtime", "draft", "flash-attention", "offload", "processor"}) {
+        for (const char* option :
+             {"quant", "kv-k", "runtime", "draft", "flash-attention", "offload", "processor"}) {
             auto rows = choices_of(option, session_.deployment(), session_.planned(), {});
             QVERIFY2(!rows.empty(), option);
-            QVERIFY2(std::count_if(rows.begin(), rows.end(), [](const Choice& c) { return c.current; }) == 1 ||
-                         QString(option) == "processor",
-                     option);
+            QVERIFY2(
+                std::count_if(rows.begin(), rows.end(), [](const Choice& c) { return c.current; }) == 1 ||
+                    QString(option) == "processor",
+                option);
             model.set_rows(rows);
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 plan_choice(rows[i], option, session_.deployment(), session_.planned(), planner);
@@ -83,7 +87,8 @@ class ModelsTest : public QObject {
     void a_choice_changes_by_what_its_plan_says() {
         devices::Replanner planner;
         auto rows = choices_of("quant", session_.deployment(), session_.planned(), {});
-        const auto q8 = std::find_if(rows.begin(), rows.end(), [](const Choice& c) { return c.value == "Q8_0"; });
+        const auto q8 =
+            std::find_if(rows.begin(), rows.end(), [](const Choice& c) { return c.value == "Q8_0"; });
         QVERIFY(q8 != rows.end());
         plan_choice(*q8, "quant", session_.deployment(), session_.planned(), planner);
         const devices::Planned p = devices::make_plan(with_option(session_.deployment(), "quant", "Q8_0"));
@@ -94,7 +99,8 @@ class ModelsTest : public QObject {
 
     void consequences_say_something() {
         devices::Replanner planner;
-        const auto lines = consequences(session_.deployment(), session_.planned(), planner, [] { return false; });
+        const auto lines =
+            consequences(session_.deployment(), session_.planned(), planner, [] { return false; });
         for (const char* key : {"quant", "kv", "sequences", "flash-attention", "offload"})
             QVERIFY2(!lines[key].text.isEmpty(), key);
         QVERIFY(lines["kv"].helps);
@@ -114,14 +120,16 @@ class ModelsTest : public QObject {
         QTRY_VERIFY(!worker.busy());
         QVERIFY(!answers.empty());
         QCOMPARE(answers.back(), 99);
-        QCOMPARE(answers.size(), 1U);  // nothing was let through in between: this thread never returned to its loop
+        QCOMPARE(answers.size(),
+                 1U);  // nothing was let through in between: this thread never returned to its loop
         QCOMPARE(busy.count(), 2);
     }
 
     void a_job_that_throws_says_why() {
         Worker worker;
         QSignalSpy failed(&worker, &Worker::failed);
-        worker.submit([](const JobControl&) -> int { throw std::runtime_error("no such file"); }, [](int) { QFAIL("delivered"); });
+        worker.submit([](const JobControl&) -> int { throw std::runtime_error("no such file"); },
+                      [](int) { QFAIL("delivered"); });
         QTRY_COMPARE(failed.count(), 1);
         QCOMPARE(failed[0][0].toString(), QString("no such file"));
         QVERIFY(!worker.busy());

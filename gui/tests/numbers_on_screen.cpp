@@ -43,8 +43,10 @@ std::vector<NumberOnScreen> numbers_on_screen(const QWidget& window) {
     for (const QWidget* w : window.findChildren<QWidget*>()) {
         if (!w->isVisibleTo(&window)) continue;
         const auto* label = qobject_cast<const QLabel*>(w);
-        const QString where = label ? label->text() : w->accessibleName() + QString::fromLatin1(w->metaObject()->className());
-        if (const QString path = w->property("quantity").toString(); !path.isEmpty() && w->property("raw").isValid())
+        const QString where =
+            label ? label->text() : w->accessibleName() + QString::fromLatin1(w->metaObject()->className());
+        if (const QString path = w->property("quantity").toString();
+            !path.isEmpty() && w->property("raw").isValid())
             found.push_back({path, where, w->property("raw").toDouble()});
         const QVariantMap numbers = w->property("numbers").toMap();
         for (auto it = numbers.begin(); it != numbers.end(); ++it)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// Every number a window shows names its place in memwall/plan/1 and carries its raw value: "quantity" and "raw" of a
-// label, or "numbers", a map of path to value, of a label or chart with several. A path may be a sum:
-// "memory.a.central+memory.b.central-memory.c.central".
+// Every number a window shows names its place in memwall/plan/1 and carries its raw value: "quantity" and
+// "raw" of a label, or "numbers", a map of path to value, of a label or chart with several. A path may be a
+// sum: "memory.a.central+memory.b.central-memory.c.central".
 #pragma once
 
 #include <QString>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// One program for all tests of the window. A test is a QObject with Qt Test's private slots; at the end of its file:
+// One program for all tests of the window. A test is a QObject with Qt Test's private slots; at the end of
+// its file:
 //   GUI_TEST(SessionTest)
 //   #include "session_test.moc"
 #pragma once
@@ -21,6 +22,6 @@ QString run_command(const QString& command_line, const QStringList& more, int* s
 
 }  // namespace memwall::gui::tests
 
-#define GUI_TEST(Class)                                                                             \
-    [[maybe_unused]] static const bool registered_##Class =                                         \
+#define GUI_TEST(Class)                                     \
+    [[maybe_unused]] static const bool registered_##Class = \
         memwall::gui::tests::add(#Class, [] { return std::make_unique<Class>(); });

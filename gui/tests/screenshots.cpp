@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// memwall_gui_screenshots FOLDER [NAME-PART]: each page in two sizes, two appearances and two languages, for people to
-// look at.
+// memwall_gui_screenshots FOLDER [NAME-PART]: each page in two sizes, two appearances and two languages, for
+// people to look at.
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
     for (const char* language : {"en", "zh_CN"}) {
         gui::set_language(language);
         for (const char* look : {"light", "dark"}) {
-            gui::set_appearance(look == std::string_view("dark") ? gui::Appearance::dark : gui::Appearance::light);
+            gui::set_appearance(look == std::string_view("dark") ? gui::Appearance::dark
+                                                                 : gui::Appearance::light);
             gui::Session session;
             gui::MainWindow window(session);
             window.set_save_on_close(false);
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
             window.show();
             for (const QString& page : window.page_names())
                 for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
-                    const QString name = QStringLiteral("%1-%2-%3-%4.png").arg(page).arg(size.width()).arg(look, language);
+                    const QString name =
+                        QStringLiteral("%1-%2-%3-%4.png").arg(page).arg(size.width()).arg(look, language);
                     if (!part.isEmpty() && !name.contains(part)) continue;
                     window.resize(size);
                     window.show_page(page);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
 // The session without a window: undo, files, and that what cannot be planned changes nothing.
+#include "gui/model/session.h"
+
 #include <QFile>
 #include <QSignalSpy>
 #include <QTest>
 
 #include "core/plan/options.h"
 #include "core/view/json.h"
-#include "gui/model/session.h"
 #include "gui/tests/runner.h"
 
 namespace memwall::gui {
@@ -44,7 +45,8 @@ class SessionTest : public QObject {
     void a_drag_is_one_step() {
         Session s;
         QVERIFY(s.apply(start()));
-        for (int context = 1024; context <= 8192; context += 1024) QVERIFY(s.set_option("context", QString::number(context), true));
+        for (int context = 1024; context <= 8192; context += 1024)
+            QVERIFY(s.set_option("context", QString::number(context), true));
         s.finish_step();
         s.undo();
         QCOMPARE(s.planned().knobs.context, 4096);
@@ -63,12 +65,18 @@ class SessionTest : public QObject {
     void what_cannot_be_planned_changes_nothing_data() {
         QTest::addColumn<QString>("option");
         QTest::addColumn<QString>("text");
-        QTest::newRow("number") << "context" << "many";
-        QTest::newRow("recipe") << "quant" << "Q9_Z";
-        QTest::newRow("cache type") << "kv" << "q7";
-        QTest::newRow("device") << "device" << "no-such-board";
-        QTest::newRow("model") << "model" << "no-such-model";
-        QTest::newRow("no option") << "colour" << "red";
+        QTest::newRow("number") << "context"
+                                << "many";
+        QTest::newRow("recipe") << "quant"
+                                << "Q9_Z";
+        QTest::newRow("cache type") << "kv"
+                                    << "q7";
+        QTest::newRow("device") << "device"
+                                << "no-such-board";
+        QTest::newRow("model") << "model"
+                               << "no-such-model";
+        QTest::newRow("no option") << "colour"
+                                   << "red";
     }
     void what_cannot_be_planned_changes_nothing() {
         QFETCH(QString, option);
@@ -89,15 +97,28 @@ class SessionTest : public QObject {
     }
 
     void planning_step_by_step_gives_what_planning_afresh_gives() {
-        // The session keeps parts of the last plan; whatever is changed in whatever order, nothing may be stale.
+        // The session keeps parts of the last plan; whatever is changed in whatever order, nothing may be
+        // stale.
         Session s;
         QVERIFY(s.apply(start()));
-        const std::pair<const char*, const char*> steps[] = {
-            {"context", "8192"},          {"kv-k", "q8_0"},      {"quant", "Q8_0"},        {"device", "rtx-4090"},
-            {"sequences", "4"},           {"model", "qwen2.5-3b"}, {"window", "1024"},     {"runtime-option", "mmap=off"},
-            {"set", "device.bandwidth=+8GB/s"}, {"context", "2048"}, {"draft", "qwen2.5-0.5b"}, {"acceptance", "0.7"},
-            {"set", ""},                  {"kv", ""},            {"images", ""},           {"budget", "6GiB"},
-            {"activations", "a8"},        {"device", "raspberry-pi-5:8GiB"}};
+        const std::pair<const char*, const char*> steps[] = {{"context", "8192"},
+                                                             {"kv-k", "q8_0"},
+                                                             {"quant", "Q8_0"},
+                                                             {"device", "rtx-4090"},
+                                                             {"sequences", "4"},
+                                                             {"model", "qwen2.5-3b"},
+                                                             {"window", "1024"},
+                                                             {"runtime-option", "mmap=off"},
+                                                             {"set", "device.bandwidth=+8GB/s"},
+                                                             {"context", "2048"},
+                                                             {"draft", "qwen2.5-0.5b"},
+                                                             {"acceptance", "0.7"},
+                                                             {"set", ""},
+                                                             {"kv", ""},
+                                                             {"images", ""},
+                                                             {"budget", "6GiB"},
+                                                             {"activations", "a8"},
+                                                             {"device", "raspberry-pi-5:8GiB"}};
         for (const auto& [option, text] : steps) {
             if (!s.set_option(option, text)) continue;
             const devices::Planned fresh = devices::make_plan(s.deployment());
@@ -126,7 +147,9 @@ class SessionTest : public QObject {
         const QString path = tests::temporary_folder() + "/board.yaml";
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("schema: memwall/device/1\nid: my-board\nname: My board\nclass: sbc\nos: linux\nconfidence: high\n");
+        file.write(
+            "schema: memwall/device/1\nid: my-board\nname: My board\nclass: sbc\nos: linux\nconfidence: "
+            "high\n");
         file.close();
         // Incomplete: the reader says so, and nothing is lost.
         QSignalSpy failed(&s, &Session::failed);

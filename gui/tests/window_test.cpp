@@ -122,17 +122,21 @@ class WindowTest : public QObject {
     }
 
     void numbers_equal_the_command_of_50_random_settings() {
-        const quint32 seed = qEnvironmentVariableIsSet("MEMWALL_SEED") ? qEnvironmentVariable("MEMWALL_SEED").toUInt()
-                                                                       : QRandomGenerator::global()->generate();
-        std::cout << "INFO   : random settings of seed " << seed << " (MEMWALL_SEED repeats them)" << std::endl;
+        const quint32 seed = qEnvironmentVariableIsSet("MEMWALL_SEED")
+                                 ? qEnvironmentVariable("MEMWALL_SEED").toUInt()
+                                 : QRandomGenerator::global()->generate();
+        std::cout << "INFO   : random settings of seed " << seed << " (MEMWALL_SEED repeats them)"
+                  << std::endl;
         QRandomGenerator random(seed);
         const auto pick = [&](const QStringList& list) { return list[random.bounded(list.size())]; };
         QStringList models;
         for (const std::string_view id : model::catalog_ids()) models << text_of(id);
         const std::vector<std::pair<QString, QStringList>> options{
             {"model", models},
-            {"device", {"raspberry-pi-5:8GiB", "iphone-16-pro", "pixel-9-pro", "rtx-4090", "rtx-3060:12GiB", "host",
-                        "ram=16GiB,bandwidth=68GB/s,int8=20TOPS,class=phone_npu", "snapdragon-8-gen-3:12GiB", "jetson-orin-nano:8GiB"}},
+            {"device",
+             {"raspberry-pi-5:8GiB", "iphone-16-pro", "pixel-9-pro", "rtx-4090", "rtx-3060:12GiB", "host",
+              "ram=16GiB,bandwidth=68GB/s,int8=20TOPS,class=phone_npu", "snapdragon-8-gen-3:12GiB",
+              "jetson-orin-nano:8GiB"}},
             {"quant", {"Q4_K_M", "Q8_0", "Q2_K", "Q6_K", "IQ4_XS", "F16", ""}},
             {"kv", {"f16", "q8_0", "q4_0", ""}},
             {"kv-k", {"f16", "q8_0"}},
@@ -156,7 +160,8 @@ class WindowTest : public QObject {
         };
         int settings = 0, numbers = 0, tries = 0;
         while (settings < 50 && ++tries < 2000) {
-            const auto& [option, values] = options[static_cast<std::size_t>(random.bounded(static_cast<int>(options.size())))];
+            const auto& [option, values] =
+                options[static_cast<std::size_t>(random.bounded(static_cast<int>(options.size())))];
             if (!session_->set_option(option, pick(values))) continue;
             // Three changes between two comparisons, so that plans differ in several ways.
             if (tries % 3 != 0) continue;
@@ -176,9 +181,10 @@ class WindowTest : public QObject {
     void texts_of_results_are_the_formatters() {
         for (const tests::NumberOnScreen& n : tests::numbers_on_screen(*window_))
             if (n.path == "speed.decode_tokens_per_second.central")
-                QVERIFY2(n.where.contains(shown(text_of(view::text(session_->planned().plan.speed.decode)))) ||
-                             n.where.startsWith("Decode"),
-                         qPrintable(n.where));
+                QVERIFY2(
+                    n.where.contains(shown(text_of(view::text(session_->planned().plan.speed.decode)))) ||
+                        n.where.startsWith("Decode"),
+                    qPrintable(n.where));
     }
 
     void opens_a_gguf() {
@@ -314,7 +320,8 @@ class WindowTest : public QObject {
         QTest::keyClick(bar, Qt::Key_Right);
         QTest::keyClick(bar, Qt::Key_Return);
         QCOMPARE(window_->current_page(), QString("explain"));
-        QCOMPARE(explain().tree()->currentIndex().siblingAtColumn(0).data(LedgerModel::path_role).toString(), QString("memory/kv_cache"));
+        QCOMPARE(explain().tree()->currentIndex().siblingAtColumn(0).data(LedgerModel::path_role).toString(),
+                 QString("memory/kv_cache"));
         QVERIFY(window_->footer().command().startsWith("memwall explain llama-3.1-8b kv_cache --"));
         int status = -1;
         QVERIFY(tests::run_command(window_->footer().command(), {}, &status).contains("kv_cache"));
@@ -373,7 +380,8 @@ class WindowTest : public QObject {
         QTest::addColumn<bool>("dark");
         for (const char* language : {"en", "zh_CN"})
             for (const QSize size : {QSize(1024, 700), QSize(1280, 800), QSize(1920, 1080)})
-                QTest::newRow(qPrintable(QString("%1 %2").arg(language).arg(size.width()))) << QString(language) << size << (size.width() == 1280);
+                QTest::newRow(qPrintable(QString("%1 %2").arg(language).arg(size.width())))
+                    << QString(language) << size << (size.width() == 1280);
     }
     void no_text_is_clipped() {
         QFETCH(QString, language);
@@ -407,18 +415,21 @@ class WindowTest : public QObject {
             p.end();
             return image;
         };
-        QVERIFY2(picture(QString::fromUtf8("探")) != picture(QString::fromUtf8("索")), "no font with Chinese: install fonts-wqy-microhei");
+        QVERIFY2(picture(QString::fromUtf8("探")) != picture(QString::fromUtf8("索")),
+                 "no font with Chinese: install fonts-wqy-microhei");
     }
 
     void every_text_is_translated() {
         QFile file(QStringLiteral(MEMWALL_TS_FILE));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QString text = QString::fromUtf8(file.readAll());
-        QVERIFY2(!text.contains("type=\"unfinished\""), "unfinished translations in gui/i18n/memwall_zh_CN.ts");
+        QVERIFY2(!text.contains("type=\"unfinished\""),
+                 "unfinished translations in gui/i18n/memwall_zh_CN.ts");
         set_language("zh_CN");
         open_window();
         bool found = false;
-        for (const QPushButton* b : window_->findChildren<QPushButton*>()) found |= b->text() == QString::fromUtf8("撤销");
+        for (const QPushButton* b : window_->findChildren<QPushButton*>())
+            found |= b->text() == QString::fromUtf8("撤销");
         set_language("en_US");
         QVERIFY(found);
     }

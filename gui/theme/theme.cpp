@@ -36,7 +36,8 @@ double base_size() {
 
 /// No colorScheme() before Qt 6.5: the system is dark when its text is lighter than its windows.
 bool system_is_dark() {
-    return g_system_palette.color(QPalette::WindowText).lightnessF() > g_system_palette.color(QPalette::Window).lightnessF();
+    return g_system_palette.color(QPalette::WindowText).lightnessF() >
+           g_system_palette.color(QPalette::Window).lightnessF();
 }
 
 QPalette palette_of(const Theme& t) {
@@ -141,14 +142,24 @@ QGroupBox { border: none; }
 QCheckBox { spacing: 6px; }
 )";
     const auto size = [&](double share) { return QString::number(base_size() * share, 'f', 2); };
-    const std::pair<const char*, QString> words[] = {
-        {"%card%", t.card.name()},       {"%border%", t.border.name()},       {"%window%", t.window.name()},
-        {"%text%", t.text.name()},       {"%second%", t.second.name()},       {"%accent%", t.accent.name()},
-        {"%good%", t.good.name()},       {"%warning%", t.warning.name()},     {"%bad%", t.bad.name()},
-        {"%field%", t.field.name()},     {"%stripe%", t.stripe.name()},       {"%selection%", t.selection.name()},
-        {"%on_accent%", t.on_accent.name()}, {"%shade%", t.dark ? "dark" : "light"},
-        {"%note%", size(0.85)},          {"%control%", size(0.95)},           {"%title%", size(1.0)},
-        {"%result%", size(1.4)}};
+    const std::pair<const char*, QString> words[] = {{"%card%", t.card.name()},
+                                                     {"%border%", t.border.name()},
+                                                     {"%window%", t.window.name()},
+                                                     {"%text%", t.text.name()},
+                                                     {"%second%", t.second.name()},
+                                                     {"%accent%", t.accent.name()},
+                                                     {"%good%", t.good.name()},
+                                                     {"%warning%", t.warning.name()},
+                                                     {"%bad%", t.bad.name()},
+                                                     {"%field%", t.field.name()},
+                                                     {"%stripe%", t.stripe.name()},
+                                                     {"%selection%", t.selection.name()},
+                                                     {"%on_accent%", t.on_accent.name()},
+                                                     {"%shade%", t.dark ? "dark" : "light"},
+                                                     {"%note%", size(0.85)},
+                                                     {"%control%", size(0.95)},
+                                                     {"%title%", size(1.0)},
+                                                     {"%result%", size(1.4)}};
     for (const auto& [word, value] : words) sheet.replace(QLatin1String(word), value);
     return sheet;
 }
@@ -214,7 +225,8 @@ void set_appearance(Appearance wanted) {
 }
 
 QFont type(Type which) {
-    QFont font = which == Type::mono ? QFontDatabase::systemFont(QFontDatabase::FixedFont) : QApplication::font();
+    QFont font =
+        which == Type::mono ? QFontDatabase::systemFont(QFontDatabase::FixedFont) : QApplication::font();
     constexpr double kShares[] = {0.85, 0.95, 1.0, 1.4, 0.85};
     font.setPointSizeF(base_size() * kShares[static_cast<int>(which)]);
     if (which == Type::title || which == Type::result) font.setWeight(QFont::DemiBold);

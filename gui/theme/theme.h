@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// Colours and type of the window, one struct for each appearance. Palette, style sheet and charts are all made from it.
+// Colours and type of the window, one struct for each appearance. Palette, style sheet and charts are all
+// made from it.
 //
-// The data classes were chosen by search over OKLab distance under normal, protan, deutan and tritan vision; contrast
-// against the card is 3:1 or more, of text 5.4:1 or more.
+// The data classes were chosen by search over OKLab distance under normal, protan, deutan and tritan vision;
+// contrast against the card is 3:1 or more, of text 5.4:1 or more.
 #pragma once
 
 #include <QColor>
@@ -39,8 +40,8 @@ const Theme& dark_theme();
 
 enum class Appearance { system, light, dark };
 
-/// The theme in use. Widgets that paint by hand read it on every paint; changing it sends PaletteChange and StyleChange
-/// to all.
+/// The theme in use. Widgets that paint by hand read it on every paint; changing it sends PaletteChange and
+/// StyleChange to all.
 const Theme& theme();
 void set_appearance(Appearance appearance);
 Appearance appearance();
@@ -49,8 +50,8 @@ Appearance appearance();
 enum class Type { note, control, title, result, mono };
 QFont type(Type which);
 
-/// Style sheet roles: set with set_role(label, "note"). Known: note, name, fact, title, result, caption, good, warning,
-/// bad, link, card, header, footer, panel, tab, mono, error.
+/// Style sheet roles: set with set_role(label, "note"). Known: note, name, fact, title, result, caption,
+/// good, warning, bad, link, card, header, footer, panel, tab, mono, error.
 void set_role(QObject* widget, const char* role);
 /// The same role again after a property changed.
 void restyle(QWidget* widget);
