@@ -280,11 +280,11 @@ void ExplainPage::show_item(const QModelIndex& source) {
             name->setText(item_words(child.name));
             QLabel* value = label("");
             value->setText(ledger_value(child));
-            QLabel* range = label("note", true);
-            range->setText(ledger_range(child));
+            QLabel* ends = label("note", true);
+            ends->setText(ledger_range(child));
             input_rows_->addWidget(name, row, 0, Qt::AlignTop);
             input_rows_->addWidget(value, row, 1, Qt::AlignTop);
-            input_rows_->addWidget(range, row, 2, Qt::AlignTop);
+            input_rows_->addWidget(ends, row, 2, Qt::AlignTop);
             ++row;
         }
     for (const LedgerInput& in : item.inputs) {

@@ -8,6 +8,7 @@
 #include <QStyleOptionButton>
 #include <QTextDocument>
 #include <QWidget>
+#include <algorithm>
 
 #include "gui/app/elided_label.h"
 #include "gui/app/memory_bar.h"
@@ -34,7 +35,9 @@ void check_label(const QLabel& label, QStringList& out, const QString& place) {
         const QRect need =
             label.fontMetrics().boundingRect(QRect(0, 0, room.width(), 100000), Qt::TextWordWrap, text);
         if (need.height() > room.height() + 2) out << place + "cut in height: " + text;
-        // A word wider than the label cannot wrap.
+        // A word wider than the label cannot wrap; Chinese wraps between any two characters.
+        if (std::any_of(text.begin(), text.end(), [](QChar c) { return c.script() == QChar::Script_Han; }))
+            return;
         for (const QString& word : text.split(' '))
             if (label.fontMetrics().horizontalAdvance(word) > room.width() + 1)
                 out << place + "word too wide: " + word;
