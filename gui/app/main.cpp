@@ -53,7 +53,8 @@ Arguments parse(const QStringList& words) {
         "TARGET", "Model, deployment YAML or device profile to open: a catalogue id or a file.", "[TARGET]");
     if (!parser.parse(words)) throw Error("", parser.errorText().toStdString(), "what --help lists");
     if (parser.isSet(help)) {
-        std::cout << parser.helpText().toStdString();
+        // Without an application object Qt does not know the program's name.
+        std::cout << parser.helpText().replace("<executable_name>", "memwall-explorer").toStdString();
         std::exit(0);
     }
     if (parser.isSet(version)) {
@@ -78,6 +79,8 @@ Arguments parse(const QStringList& words) {
             a.size.height() > 16384)
             throw Error("--size", parser.value(size).toStdString(), "WIDTHxHEIGHT, such as 1280x800");
     }
+    if (!QStringList{"explore", "triangle", "explain", "simulate", "verify"}.contains(a.page))
+        throw Error("--page", a.page.toStdString(), "explore, triangle, explain, simulate or verify");
     if (!QStringList{"", "system", "light", "dark"}.contains(a.theme))
         throw Error("--theme", a.theme.toStdString(), "system, light or dark");
     return a;
@@ -129,8 +132,6 @@ int run(int argc, char** argv) {
             if (!session.apply(wanted)) session.apply(d);  // the message stays in the bar
         }
     }
-    if (!window.page(arguments.page))
-        throw Error("--page", arguments.page.toStdString(), "explore, triangle, explain, simulate or verify");
     window.show_page(arguments.page);
     if (arguments.size.isValid()) window.resize(arguments.size);
     window.set_save_on_close(!arguments.fresh);
