@@ -103,6 +103,9 @@ struct SpeedChapter {
             Knobs more = k;
             more.sequences = n;
             more.engine_context = 0;
+            // Each sequence needs a row of the batch and of the logits.
+            more.batch = std::max(more.batch, n);
+            if (more.outputs_max > 0) more.outputs_max = std::max(more.outputs_max, n);
             return evaluate(p, more, t);
         };
         constexpr std::int64_t kMost = 256;  // llama.cpp's limit of sequences

@@ -138,15 +138,16 @@ class ModelsTest : public QObject {
     void a_cancelled_job_delivers_nothing() {
         Worker worker;
         bool delivered = false;
-        std::atomic<bool> done{false};
+        std::atomic<bool> begun{false}, done{false};
         worker.submit(
             [&](const JobControl& control) {
+                begun = true;
                 while (!control.cancelled()) QThread::usleep(100);
                 done = true;
                 return 1;
             },
             [&](int) { delivered = true; });
-        QTest::qWait(5);
+        QTRY_VERIFY(begun);
         worker.cancel();
         QVERIFY(!worker.busy());
         QTRY_VERIFY(done);

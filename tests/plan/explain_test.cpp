@@ -65,6 +65,14 @@ TEST_CASE("the ledger adds up to the plan it explains, for any configuration", "
     }
 }
 
+TEST_CASE("batching is explained for small batches and few rows of logits too", "[plan]") {
+    for (const auto& [option, value] : {std::pair("batch", "1"), {"runtime-option", "n_outputs_max=1"}}) {
+        const auto t = make_test_plan("phi-4-mini", "apple-m4:16GiB", {{option, value}});
+        const LedgerItem ledger = explain(t.prepared, t.knobs, t.target, t.plan);
+        CHECK(find_item(ledger, "batching")->children.size() > 3);
+    }
+}
+
 TEST_CASE("the speed chapter: operators sum up, batching ends at the memory, no cache is quadratic",
           "[plan]") {
     const auto speed_of = [](const char* context) {
