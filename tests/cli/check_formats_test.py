@@ -104,6 +104,18 @@ expect("100%25%2C d" in lines[0], "GitHub escapes")
 table = check(NAME, "--format", "markdown").stdout.splitlines()
 expect(len({l.replace("\\|", "").count("|") for l in table if l.startswith("|")}) == 1, "Markdown rows have the same columns")
 
+failing = next(l for l in table if '"c": 100%' in l)
+expect("max_memory" in failing and "<br>min_decode" in failing, "Markdown names every broken limit: " + failing)
+
+# A pipeline that forgot its baseline, and first files for what does not exist, fail at once.
+for arguments, word in ((["--fail-on-regression"], "--baseline"), (["--update-baseline"], "--baseline"),
+                        (["--baseline", "none.json"], "--update-baseline"),
+                        (["--init"], "exists"), ):
+    found = check(NAME, *arguments)
+    expect(found.returncode == 2 and not found.stdout and word in found.stderr, f"{arguments}: {found.returncode} {found.stderr}")
+found = check("new.yaml", "--init", "--model", "no-such-model")
+expect(found.returncode == 2 and "no-such-model" in found.stderr and not (here / "new.yaml").exists(), "no first file for an unknown model")
+
 # Statuses: a failure beats an undecided; undecided never passes unless told.
 ONLY = f'schema: memwall/budgets/1\ndevices: ["{DEVICE}"]\nchecks:\n  - {{model: llama-3.2-1b, limits: {{min_decode: {rate}}}}}\n'
 (here / "only.yaml").write_text(ONLY)
