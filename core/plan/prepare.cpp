@@ -200,7 +200,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
 
-    if (!deployment.draft.empty()) {
+    if (!deployment.draft.empty() && deployment.draft != "none") {
         if (!open_draft) throw Error("--draft", "no way to open another model here");
         // MODEL[:RECIPE]; a path may hold a colon, so only a known recipe name ends it.
         Deployment d;

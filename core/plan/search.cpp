@@ -155,7 +155,7 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
 
     g.drafts = axes.drafts;
     if (g.drafts.empty()) {
-        g.drafts = {d.draft};
+        g.drafts = {d.draft == "none" ? "" : d.draft};
         const std::int64_t parameters = model::text_parameters(model);
         const DraftModel* best = nullptr;
         for (const DraftModel& m : catalogue)
