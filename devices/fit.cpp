@@ -6,6 +6,7 @@
 
 #include "core/base/parallel.h"
 #include "core/model/catalog.h"
+#include "devices/recommend.h"
 
 namespace memwall::devices {
 namespace {
@@ -47,7 +48,7 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
                                   const std::function<void(std::size_t, std::size_t)>& progress) {
     const auto ids = model::catalog_ids();
     const device::Device device = open_device(base);
-    const bool card = device.pool("vram") != nullptr;
+    const bool card = may_spill(device);
     std::vector<std::optional<Fitted>> all(ids.size());
     std::atomic<std::size_t> done{0};
     parallel_for(ids.size(), [&](std::size_t i) {
@@ -65,8 +66,8 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
             const plan::Decision decision = plan::decide(r.candidates, demands.limits);
             const std::int64_t answer = decision.best[static_cast<std::size_t>(demands.goal())];
             // Without a known speed there is no answer under latency; what is admitted still runs.
-            const auto chosen = static_cast<std::size_t>(
-                answer >= 0 ? answer : plan::closest(r.candidates, decision));
+            const auto chosen =
+                static_cast<std::size_t>(answer >= 0 ? answer : plan::closest(r.candidates, decision));
             Fitted f;
             f.model = m->id;
             f.family = m->family;

@@ -15,6 +15,11 @@ namespace memwall::devices {
 /// Models of the catalogue as draft candidates; read once.
 const std::vector<plan::DraftModel>& catalogue_drafts();
 
+/// Whether a search may leave to the host what a card does not hold: only where the host's memory is known.
+bool may_spill(const device::Device& device);
+/// Says that the host's memory is unknown and how to name it; "" where nothing could spill, or may.
+std::string unknown_host_note(const device::Device& device);
+
 /// Axes of the search from "--axis NAME=VALUES": runtime, quant, draft (none or MODEL[:RECIPE]), kv (TYPE or
 /// KEYS/VALUES), context, sequences, offload (none or auto). Throws Error for other names and bad values.
 plan::Axes search_axes(const std::vector<Axis>& axes);
