@@ -30,8 +30,7 @@ bool may_spill(const device::Device& device) {
 
 std::string unknown_host_note(const device::Device& device) {
     if (!device.pool("vram") || may_spill(device)) return "";
-    return "how much memory the card's host has is unknown, so nothing is left to it; --set device.ram=32GiB "
-           "says it";
+    return "the host's memory is unknown, so nothing is left to it (--set device.ram=32GiB)";
 }
 
 namespace {
@@ -172,8 +171,7 @@ view::Recommendation recommend(const plan::Deployment& stated, const plan::Deman
     r.decision = plan::decide(r.search.candidates, r.demands.limits);
     const bool spills = std::count(r.search.grid.offload.begin(), r.search.grid.offload.end(), true) > 0;
     if (const std::string note = unknown_host_note(opened.device); !note.empty())
-        r.notes.push_back(spills ? "how much memory the card's host has is unknown and not checked; --set "
-                                   "device.ram=32GiB says it"
+        r.notes.push_back(spills ? "the host's memory is unknown and not checked (--set device.ram=32GiB)"
                                  : note);
     if (mixed) try {
             add_mixed(r, opened);

@@ -10,6 +10,7 @@
 #include "core/base/parallel.h"
 #include "core/plan/auto_placement.h"
 #include "core/plan/measured.h"
+#include "core/plan/usual_recipe.h"
 
 namespace memwall::plan {
 namespace {
@@ -148,8 +149,12 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
     for (const std::string& runtime : runtimes) {
         std::vector<std::string> recipes = axes.recipes;
         if (recipes.empty() && (!d.quant.empty() || model.tensors_from_file)) recipes = {d.quant};
-        if (recipes.empty()) recipes = profile_of(runtime).suggested_recipes;
-        if (recipes.empty()) recipes = {profile_of(runtime).default_recipe};
+        if (recipes.empty()) {
+            const runtime::Profile& profile = profile_of(runtime);
+            const std::string usual = usual_recipe(profile, model);
+            recipes = profile.suggested_recipes;
+            if (recipes.empty() || usual != profile.default_recipe) recipes.insert(recipes.begin(), usual);
+        }
         for (const std::string& recipe : recipes) g.recipes.push_back({runtime, recipe});
     }
 
