@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -72,6 +73,36 @@ view::TextTable table(const std::vector<devices::Fitted>& rows, const plan::Dema
     return t;
 }
 
+/// What runs, numbers in base units.
+std::string csv(const std::vector<devices::Fitted>& rows) {
+    view::TextTable t;
+    t.header = {"model",
+                "parameters",
+                "quant",
+                "kv_k",
+                "kv_v",
+                "context",
+                "footprint_bytes",
+                "decode_tokens_per_second",
+                "time_to_first_token_seconds",
+                "job_seconds",
+                "top1_disagreement",
+                "score"};
+    for (const devices::Fitted& f : rows) {
+        if (!f.admitted) continue;
+        const plan::Candidate& c = f.best;
+        const auto cell = [](bool known, double x) { return known ? fmt::format("{:.6g}", x) : ""; };
+        t.rows.push_back({f.model, fmt::format("{}", f.parameters), f.grid.recipes[c.recipe].recipe,
+                          f.grid.kv[c.kv].first, f.grid.kv[c.kv].second, fmt::format("{}", c.context),
+                          fmt::format("{}", c.footprint.central.value),
+                          cell(c.decode_known, c.decode.central.value),
+                          cell(c.timed, c.first_token.central.value), cell(c.timed, c.job.central.value),
+                          cell(c.loss.known(), c.loss.top1_disagreement.central),
+                          cell(f.score.has_value(), f.score ? f.score->value : 0)});
+    }
+    return view::csv_table(t);
+}
+
 std::string json(const std::vector<devices::Fitted>& rows, const plan::Deployment& base) {
     using view::Json;
     Json j = view::document("memwall/fit/1");
@@ -121,7 +152,7 @@ int run(const Options& o) {
     if (o.json) {
         std::cout << json(rows, base);
     } else if (o.csv) {
-        std::cout << view::csv_table(yes);
+        std::cout << csv(rows);
     } else if (o.markdown) {
         std::cout << view::markdown_table(yes);
     } else {
@@ -134,7 +165,11 @@ int run(const Options& o) {
             std::cout << "\nScores are the unquantized models', as published (* = the vendor's own); "
                          "'differs' is what the "
                          "recipe and\ncache change of a model's own answers.\n";
-        if (const std::string note = devices::unknown_host_note(devices::open_device(base)); !note.empty())
+        const bool tight = std::any_of(rows.begin(), rows.end(), [](const devices::Fitted& f) {
+            return !f.admitted && (f.broken & plan::kDoesNotFit) != 0;
+        });
+        if (const std::string note = devices::unknown_host_note(devices::open_device(base));
+            tight && !note.empty())
             std::cout << "\nNote: " << note << "\n";
         if (o.all && admitted < rows.size())
             std::cout << "\nNot admitted\n"
@@ -162,7 +197,7 @@ void add_fit(Command command) {
         ->group("Output");
     app->add_flag("--all", o->all, "show every model, also why others do not run")->group("Output");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
-    app->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
+    app->add_flag("--csv", o->csv, "print comma-separated values, numbers in base units")->group("Output");
     app->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
     app->footer(
         "For each model the recipe and KV types that lose least (--priority says otherwise) under the "

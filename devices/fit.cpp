@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <exception>
 
+#include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/model/catalog.h"
 #include "devices/recommend.h"
@@ -50,6 +52,7 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
     const device::Device device = open_device(base);
     const bool card = may_spill(device);
     std::vector<std::optional<Fitted>> all(ids.size());
+    std::vector<std::exception_ptr> refused(ids.size());
     std::atomic<std::size_t> done{0};
     parallel_for(ids.size(), [&](std::size_t i) {
         const auto m = model::load_catalog_model(std::string(ids[i]));
@@ -63,6 +66,11 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
                     std::min<std::int64_t>(4096, m->trained_context > 0 ? m->trained_context : 4096));
             const plan::Grid grid = plan::default_grid(*m, d, d.context, card, {});
             const plan::SearchResult r = plan::search(*m, d, device, grid, open_named_model, 1);
+            try {
+                refuse_bad_input(*m, d, r);
+            } catch (const Error&) {
+                refused[i] = std::current_exception();
+            }
             const plan::Decision decision = plan::decide(r.candidates, demands.limits);
             const std::int64_t answer = decision.best[static_cast<std::size_t>(demands.goal())];
             // Without a known speed there is no answer under latency; what is admitted still runs.
@@ -83,9 +91,15 @@ std::vector<Fitted> fit_catalogue(const plan::Deployment& base, const plan::Dema
         }
         if (progress) progress(++done, ids.size());
     });
+    // What no model can be planned with is bad input; one that some lack (--images) is a reason against
+    // those.
     std::vector<Fitted> out;
-    for (auto& f : all)
-        if (f) out.push_back(std::move(*f));
+    std::vector<std::exception_ptr> reasons;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i]) out.push_back(std::move(*all[i]));
+        if (refused[i]) reasons.push_back(refused[i]);
+    }
+    if (!out.empty() && reasons.size() == out.size()) std::rethrow_exception(reasons.front());
     std::stable_sort(out.begin(), out.end(), [&](const Fitted& a, const Fitted& b) {
         if (a.admitted != b.admitted) return a.admitted;
         const auto key = [&](const Fitted& f) {

@@ -33,6 +33,23 @@ std::string unknown_host_note(const device::Device& device) {
     return "the host's memory is unknown, so nothing is left to it (--set device.ram=32GiB)";
 }
 
+void refuse_bad_input(const model::Model& model, const plan::Deployment& deployment,
+                      const plan::SearchResult& result) {
+    std::size_t recipes = 0;
+    bool draft = false;
+    for (const plan::GridFailure& f : result.failures) {
+        const auto& all = result.grid.recipes;
+        recipes += std::count(all.begin(), all.end(), plan::RecipeChoice{f.runtime, f.what}) > 0;
+        draft = draft || (!deployment.draft.empty() && f.what == deployment.draft);
+    }
+    if (recipes < result.grid.recipes.size() && !draft) return;
+    plan::Deployment d = deployment;
+    d.runtime = result.grid.recipes.front().runtime;
+    d.quant = result.grid.recipes.front().recipe;
+    if (!draft) d.draft.clear();
+    plan::prepare(model, d, open_named_model);
+}
+
 namespace {
 
 void no_mixed(view::Recommendation& r, const std::string& why) {
@@ -168,9 +185,12 @@ view::Recommendation recommend(const plan::Deployment& stated, const plan::Deman
                             plan::default_grid(opened.model, r.deployment, r.demands.limits.min_context, card,
                                                catalogue_drafts(), axes),
                             open_named_model);
+    refuse_bad_input(opened.model, r.deployment, r.search);
     r.decision = plan::decide(r.search.candidates, r.demands.limits);
     const bool spills = std::count(r.search.grid.offload.begin(), r.search.grid.offload.end(), true) > 0;
-    if (const std::string note = unknown_host_note(opened.device); !note.empty())
+    const bool tight = std::any_of(r.decision.broken.begin(), r.decision.broken.end(),
+                                   [](std::uint16_t b) { return (b & plan::kDoesNotFit) != 0; });
+    if (const std::string note = unknown_host_note(opened.device); !note.empty() && (spills || tight))
         r.notes.push_back(spills ? "the host's memory is unknown and not checked (--set device.ram=32GiB)"
                                  : note);
     if (mixed) try {

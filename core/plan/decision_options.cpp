@@ -29,7 +29,8 @@ double positive(Text text, Text place, Text expected, Text* rest = nullptr) {
 /// "95%", "95 %" or 0.95.
 double share(Text text, Text place, double least, double most) {
     Text rest;
-    const std::string expected = fmt::format("a share from {} to {}, or percent", least, most);
+    const std::string expected = least > 0 ? fmt::format("a share from {} to {}, or percent", least, most)
+                                           : fmt::format("a share above 0, at most {}, or percent", most);
     double x = positive(text, place, expected, &rest);
     if (rest == "%") x /= 100, rest = {};
     if (!rest.empty() || x < least || x > most)

@@ -216,7 +216,8 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
 PreparedGrid prepare_grid(const model::Model& model, const Deployment& deployment, const Grid& grid,
                           OpenModel open_draft) {
     for (const auto& [key, value] : grid.kv)
-        for (const auto& [option, name] : {std::pair("--kv-k", key), std::pair("--kv-v", value)})
+        for (const auto& [option, name] :
+             {std::pair(key == value ? "--kv" : "--kv-k", key), std::pair("--kv-v", value)})
             if (!quant::parse_kv_type(name))
                 throw Error(option, fmt::format("'{}'", name), "a KV type of `memwall runtimes NAME`");
     PreparedGrid g{grid, deployment, {}, {}};

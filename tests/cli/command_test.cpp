@@ -194,7 +194,6 @@ TEST_CASE("decisions name the number that was compared, and what is in the way",
         {"require qwen2.5-7b --max-memory 1GiB" + pi, 1, {"Out of reach", "1.00 GiB allowed"}},
         {"require llama-3.1-8b --min-decode 100000" + pi, 1, {"100,000 asked", "(overhead of"}},
         {"require llama-3.1-8b --min-decode 20 --device pixel-9-pro", 1, {"unpacking the weights"}},
-        {"recommend qwen3-4b --quant Q4_K_M --draft no-such-model" + pi, 1, {"'no-such-model' is neither"}},
         // The catalogue does not know what is around a card; nothing is assumed to be there.
         {"fit kimi-k2 --device rtx-3060-12gb", 1, {"0 of 1", "--set device.ram=32GiB"}},
         {"recommend qwen3-30b-a3b --context 4096 --device rtx-3060-12gb --quant Q8_0",
@@ -218,8 +217,21 @@ TEST_CASE("decisions name the number that was compared, and what is in the way",
         CHECK(o.status == c.status);
         for (const std::string& word : c.words) CHECK_THAT(o.out, Catch::Contains(word));
     }
-    for (const char* refused : {"fit no-such-model", "fit --limit 0", "fit --limit -1"})
-        CHECK(run_memwall(refused).status == 2);
+    const std::string search = "recommend llama-3.2-1b --device raspberry-pi-5:8GiB ";
+    for (const std::string& refused :
+         {std::string("fit no-such-model"), std::string("fit --limit 0"), std::string("fit --limit -1"),
+          std::string("fit qwen3 --evidence no-such-file"), search + "--evidence no-such-file",
+          search + "--quant no-such-recipe", search + "--draft no-such-model", search + "--kv no-such-type",
+          search + "--min-quality 0"}) {
+        const Output o = run_memwall(refused);
+        INFO(refused << "\n" << o.out << o.err);
+        CHECK(o.status == 2);
+        CHECK(o.out.empty());
+        CHECK(std::count(o.err.begin(), o.err.end(), '\n') == 1);
+    }
+    const Output table = run_memwall("fit llama-3.2-3b --device raspberry-pi-5:8GiB --csv");
+    CHECK_THAT(table.out, Catch::StartsWith("model,parameters,quant,") &&
+                              Catch::Contains(",3212749824,Q8_0,f16,f16,4096,"));
 }
 
 TEST_CASE("--kv takes keys and values as tables print them", "[cli]") {
