@@ -203,6 +203,7 @@ TEST_CASE("decisions name the number that was compared, and what is in the way",
          0,
          {"--offload auto"}},
         {"recommend llama-3.2-1b --mixed" + pi, 0, {"no mixed recipe: Q8_0 for every matrix"}},
+        {"fit --images 1 --allow-unknown-quality on --device apple-m4:16GiB", 0, {"llava-1.5-7b"}},
         // Trained in MXFP4: published files hold that, and nothing larger keeps more.
         {"recommend gpt-oss-20b --device rtx-4090 --context 8192", 0, {"--quant MXFP4_MOE"}},
         {"compare llama-3.1-70b" + pi, 0, {"does not fit"}},
