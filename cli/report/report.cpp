@@ -15,7 +15,6 @@ namespace memwall::cli {
 namespace {
 
 using plan::Goal;
-using plan::Item;
 using view::TextTable;
 
 TextTable candidate_table(const Report& r, const char* first) {
@@ -39,22 +38,6 @@ std::vector<std::string> candidate_row(const TextTable& t, const Found& f, std::
 }
 
 }  // namespace
-
-Part part_of(Item item) {
-    constexpr std::array<Part, plan::kItems> parts{Part::weights,  Part::kv,      Part::state, Part::compute,
-                                                   Part::compute,  Part::weights, Part::draft, Part::overhead,
-                                                   Part::overhead, Part::overhead};
-    return parts[static_cast<std::size_t>(item)];
-}
-
-Parts parts_needed(const std::array<double, plan::kItems>& items, double used, double needed) {
-    Parts parts{};
-    for (std::size_t i = 0; i < plan::kItems; ++i)
-        parts[static_cast<std::size_t>(part_of(static_cast<Item>(i)))] += items[i];
-    double& weights = parts[static_cast<std::size_t>(Part::weights)];
-    weights = std::max(0.0, weights - std::max(0.0, used - needed));
-    return parts;
-}
 
 std::string Found::label() const {
     return fmt::format("{}, KV {}, {} tokens{}", recipe, kv_k == kv_v ? kv_k : kv_k + "/" + kv_v,
@@ -132,31 +115,12 @@ TextTable why_not_table(const Report& r) {
 }
 
 void add_curves(Report& r, const devices::Planned& p) {
-    constexpr int kPoints = 97;  // EXPLORER section 5: enough for a smooth line
-    const std::int64_t trained =
-        p.prepared.model.trained_context > 0 ? p.prepared.model.trained_context : 1 << 20;
-    // Linear to somewhat beyond the largest that fits: the crossing is the message.
-    const std::int64_t interesting =
-        std::max({p.advice.max_context_tokens * 3 / 2, p.knobs.context * 2, std::int64_t{4096}});
-    const std::int64_t last = std::max(std::min(trained, interesting), p.knobs.context);
     r.curve.clear();
     r.curve_from_search = false;
-    for (int i = 0; i < kPoints; ++i) {
-        plan::Knobs k = p.knobs;
-        k.context = std::max<std::int64_t>(256, last * i / (kPoints - 1));
-        k.engine_context = 0;
-        k.prompt = std::min(k.prompt, k.context);
-        k.cached_prompt = std::min(k.cached_prompt, k.prompt - 1);
-        if (!r.curve.empty() && static_cast<double>(k.context) <= r.curve.back().context) continue;
-        const plan::Plan at = plan::evaluate(p.prepared, k, p.target);
-        const plan::PoolUse& pool = at.memory.pools[p.plan.memory.deciding_pool];
-        std::array<double, plan::kItems> items{};
-        for (std::size_t n = 0; n < plan::kItems; ++n) items[n] = pool.items[n].central.as_double();
-        r.curve.push_back(
-            {static_cast<double>(k.context),
-             parts_needed(items, pool.used.central.as_double(), pool.needed.central.as_double()), pool.needed,
-             at.speed.decode_known, at.speed.decode});
-    }
+    const std::int64_t last = plan::context_axis_end(p.prepared, p.knobs, p.advice);
+    for (const plan::ContextPoint& at :
+         plan::context_curve(p.prepared, p.knobs, p.target, p.plan.memory.deciding_pool, last))
+        r.curve.push_back({static_cast<double>(at.context), at.parts, at.needed, at.timed, at.decode});
 }
 
 }  // namespace memwall::cli

@@ -9,15 +9,20 @@
 #include <vector>
 
 #include "cli/report/simulated.h"
+#include "core/plan/curves.h"
 #include "core/plan/decide.h"
 #include "core/view/text_table.h"
 #include "devices/planning.h"
 
 namespace memwall::cli {
 
-/// The classes of memory that charts tell apart, in the order in which they are stacked.
-enum class Part : std::uint8_t { weights, kv, state, compute, draft, overhead };
-inline constexpr std::size_t kParts = 6;
+using plan::kParts;
+using plan::Part;
+using plan::part_of;
+using plan::Parts;
+using plan::parts_needed;
+
+/// How the classes of memory are drawn and named.
 struct PartWords {
     std::string_view style;  ///< class of report.css
     std::string_view name;
@@ -28,11 +33,6 @@ inline constexpr std::array<PartWords, kParts> kPartWords{{{"weights", "weights"
                                                            {"compute", "buffers"},
                                                            {"draft", "draft"},
                                                            {"overhead", "overhead"}}};
-Part part_of(plan::Item item);
-/// Bytes by part of a pool's items, together what is needed of them: where a second copy of weights replaces
-/// pages of the file, `used` exceeds `needed`, and the weights are shown once.
-using Parts = std::array<double, kParts>;
-Parts parts_needed(const std::array<double, plan::kItems>& items, double used, double needed);
 
 struct PoolBar {
     std::string name;

@@ -6,7 +6,7 @@
 
 #include "core/base/size_text.h"
 #include "core/plan/explain_parts.h"
-#include "core/speed/operators.h"
+#include "core/plan/operator_times.h"
 
 namespace memwall::plan {
 namespace {
@@ -46,11 +46,8 @@ struct SpeedChapter {
                      "read of the weights)",
                      {{"peak", ops_text(OpsPerSecond(m.compute)), std::string(m.compute_name)},
                       {"u x peak", ops_text(OpsPerSecond(m.compute_rate())), std::string(m.basis)}}));
-        item.children.push_back(
-            operators("decode_operators", {speed::PhaseKind::decode, 1, k.context, k.sequences}));
-        if (s.prefill_known)
-            item.children.push_back(
-                operators("prefill_operators", {speed::PhaseKind::prefill, k.prompt, 0, k.sequences}));
+        item.children.push_back(operators("decode_operators", decode_phase(k)));
+        if (s.prefill_known) item.children.push_back(operators("prefill_operators", prefill_phase(k)));
         item.children.push_back(batching());
         if (s.prefill_known) item.children.push_back(without_cache());
         return item;
@@ -61,40 +58,20 @@ struct SpeedChapter {
     LedgerItem operators(const char* name, const speed::Phase& phase) const {
         LedgerItem all = leaf(name, Interval<double>::exact(0), Unit::seconds,
                               "sum of the operators at the central rates, without launches");
-        const speed::Machine& m = t.machine;
-        const double value_bytes =
-            static_cast<double>(k.kv_k.block_bytes) / static_cast<double>(k.kv_k.block_len);
-        for (const speed::Operator& o : speed::operators(p.model, p.formats, phase)) {
-            const double ops = o.int8_ops + o.fp16_ops + o.fp32_ops;
-            const double packed = o.nested_weights + o.simple_weights * m.simple_block_cost +
-                                  o.split_weights * m.split_field_cost;
-            const std::pair<double, std::string_view> terms[] = {
-                {o.weight_bytes / m.weights_rate() + o.kv_values_read * value_bytes / m.kv_rate(),
-                 "bandwidth"},
-                {phase.kind == speed::PhaseKind::decode ? packed / m.rates.central[speed::dequantization] : 0,
-                 "dequantization"},
-                {m.compute > 0
-                     ? ops / m.compute_rate() + o.attention_ops / m.rates.central[speed::attention_rate]
-                     : 0,
-                 "compute"}};
-            const auto& [seconds, bound] = *std::max_element(std::begin(terms), std::end(terms));
-            if (seconds <= 0) continue;
-            std::string row(speed::operator_name(o.kind));
-            if (o.window > 0) row += fmt::format("_window_{}", o.window);
+        for (const OperatorTime& o : operator_times(p, k, t, phase)) {
             std::vector<LedgerInput> in;
             if (o.layers > 0) in.push_back({"layers", fmt::format("{}", o.layers), p.model.source("layers")});
             if (o.weight_bytes > 0)
                 in.push_back(
                     {"weights read", bytes_text(Bytes(std::llround(o.weight_bytes))), "touched tensors"});
-            if (o.kv_values_read > 0)
-                in.push_back({"cache read", bytes_text(Bytes(std::llround(o.kv_values_read * value_bytes))),
+            if (o.cache_bytes > 0)
+                in.push_back({"cache read", bytes_text(Bytes(std::llround(o.cache_bytes))),
                               fmt::format("{} values", k.kv_k.name)});
-            if (ops + o.attention_ops > 0)
-                in.push_back({"operations", fmt::format("{:.3g} G", (ops + o.attention_ops) / 1e9),
-                              "2 a multiply-add"});
-            in.push_back({"bound", std::string(bound), "the largest of the terms"});
-            all.value.low = all.value.central = all.value.high = all.value.central + seconds;
-            all.children.push_back(leaf(row, Interval<double>::exact(seconds), Unit::seconds,
+            if (o.operations > 0)
+                in.push_back({"operations", fmt::format("{:.3g} G", o.operations / 1e9), "2 a multiply-add"});
+            in.push_back({"bound", std::string(o.bound), "the largest of the terms"});
+            all.value.low = all.value.central = all.value.high = all.value.central + o.time.value;
+            all.children.push_back(leaf(o.name, Interval<double>::exact(o.time.value), Unit::seconds,
                                         "max(bytes / effective bandwidth, packed weights / unpacking rate, "
                                         "operations / effective compute)",
                                         std::move(in)));

@@ -17,11 +17,13 @@ double random_miss(Bytes size, Bytes cached) {
     if (cached >= size) return 0;
     if (cached.value <= 0) return 1;
     const double ratio = size.as_double() / cached.as_double();
+    // Newton from the right of the root, where m - 1 + exp(-m ratio) is convex and positive: never past it.
     double m = 1;
-    for (int i = 0; i < 500; ++i) {
-        const double next = 1 - std::exp(-m * ratio);
-        if (std::abs(next - m) < 1e-12) break;
-        m = next;
+    for (int i = 0; i < 100; ++i) {
+        const double less = std::expm1(-m * ratio);  // keeps its digits where m is small
+        const double step = (m + less) / (1 - ratio - ratio * less);
+        if (!(step > 1e-12)) break;
+        m -= step;
     }
     return m;
 }

@@ -40,6 +40,11 @@ Json refs(const std::vector<quality::EvidenceRef>& rows) {
 
 }  // namespace
 
+std::string agreement_text(double disagreement) {
+    return disagreement < 0.1 ? fmt::format("{:.1f} %", 100 * (1 - disagreement))
+                              : fmt::format("{:.0f} %", 100 * (1 - disagreement));
+}
+
 std::string ratio_text(double ln_ratio) {
     return fmt::format("{} %", two_digits(100 * std::expm1(ln_ratio)));
 }

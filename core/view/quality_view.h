@@ -16,6 +16,10 @@ struct QualityBlock {
 };
 QualityBlock quality_block(const quality::Loss& loss);
 
+/// "97.6 %": the share of tokens that stay the most likely one, from the share that does not; as many digits
+/// as the difference to 100 % deserves.
+std::string agreement_text(double top1_disagreement);
+
 /// "2.4 %" of ln(PPL ratio), two significant digits; 0 where it fell.
 std::string ratio_text(double ln_ratio);
 

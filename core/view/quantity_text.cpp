@@ -36,6 +36,18 @@ std::string range_text(const Interval<Seconds>& t) {
     return t.is_exact() ? "" : fmt::format("{} - {}", seconds_text(t.low), seconds_text(t.high));
 }
 
+std::string change_text(const Interval<Bytes>& from, const Interval<Bytes>& to) {
+    const Bytes by = to.central - from.central;
+    if (by.value == 0) return "0";
+    return (by.value < 0 ? "-" : "+") + bytes_text(by.value < 0 ? -by : by);
+}
+
+std::string change_text(const Interval<PerSecond>& from, const Interval<PerSecond>& to) {
+    const double by = to.central.value - from.central.value;
+    if (number_text(from.central.value) == number_text(to.central.value)) return "0";
+    return (by < 0 ? "-" : "+") + number_text(std::abs(by));
+}
+
 std::string parameters_text(std::int64_t count) {
     const auto n = static_cast<double>(count);
     return count >= 995'000'000 ? fmt::format("{:.1f} B", n / 1e9) : fmt::format("{:.0f} M", n / 1e6);

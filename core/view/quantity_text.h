@@ -14,6 +14,10 @@ std::string text(const Interval<PerSecond>& rate);     ///< "2.24", three signif
 std::string range_text(const Interval<PerSecond>& rate);
 std::string text(const Interval<Seconds>& time);
 std::string range_text(const Interval<Seconds>& time);
+/// Signed differences of central values: "+0.76 GiB", "-0.21"; "0" where both
+/// print alike.
+std::string change_text(const Interval<Bytes>& from, const Interval<Bytes>& to);
+std::string change_text(const Interval<PerSecond>& from, const Interval<PerSecond>& to);
 /// Three significant digits: 0.0123, 1.23, 12.3, 1,234.
 std::string number_text(double value);
 /// "7.6 B", "494 M".

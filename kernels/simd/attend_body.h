@@ -51,58 +51,93 @@ struct AttendScratch {
                             kHighestHeads];  // exp(old maximum - new one): what was summed so far shrinks
     alignas(64) float gain[kStreams * kHighestHeads];  // exp(the page's maximum - new one): the page's share
     float p_scales[kStreams * kHighestHeads];
+    alignas(64) float sums[kStreams * kHighestHeads][16];  // of probabilities, lane by lane
+    alignas(64) float l[kHighestHeads][16];                // lanes of job.l
     int32_t q_offsets[2 * kHighestHeads], p_offsets[kStreams][2 * kHighestHeads];
     float q_scales[kHighestHeads];
 };
 
-/// `count` values (whole vectors) as digits, high digit first, in rows of `row` bytes; -bias x their sums go
-/// to `offsets`. Returns the scale of one unit.
+/// 16 values within +-kLimit of the digits, high digit first in rows of `row` bytes; their sums add up.
 template <int Digits>
-MEMWALL_INLINE float make_digits(const float* x, int count, int bias, int8_t* codes, int row,
-                                 int32_t* offsets) {
-    constexpr float kLimit = Digits == 2 ? 127.0f * kDigitBase : 127.0f;
-    Floats most = splat(0.0f);
-    for (int i = 0; i < count; i += 16) {
-        const Floats v = load(x + i);
-        most = max(most, max(v, sub(splat(0.0f), v)));
+MEMWALL_INLINE void store_digits(Floats v, int8_t* codes, int row, Ints (&sums)[Digits]) {
+    if constexpr (Digits == 2) {
+        v = round_even(v);
+        const Floats h = round_even(mul(v, splat(1.0f / kDigitBase)));
+        const Ints high = to_nearest_ints(h), low = to_nearest_ints(fma(h, splat(-float{kDigitBase}), v));
+        store_bytes(codes, high);
+        store_bytes(codes + row, low);
+        sums[0] = add(sums[0], high);
+        sums[1] = add(sums[1], low);
+    } else {
+        const Ints low = to_nearest_ints(v);
+        store_bytes(codes, low);
+        sums[0] = add(sums[0], low);
     }
-    const float magnitude = maximum(most);
-    const float inverse = magnitude > 1e-30f ? kLimit / magnitude : 0.0f;
-    Ints high_sum = splat(0), low_sum = splat(0);
-    for (int i = 0; i < count; i += 16) {
-        Floats v = mul(load(x + i), splat(inverse));
-        if constexpr (Digits == 2) {
-            v = round_even(v);
-            const Floats h = round_even(mul(v, splat(1.0f / kDigitBase)));
-            const Ints high = to_nearest_ints(h), low = to_nearest_ints(fma(h, splat(-float{kDigitBase}), v));
-            store_bytes(codes + i, high);
-            store_bytes(codes + row + i, low);
-            high_sum = add(high_sum, high);
-            low_sum = add(low_sum, low);
-        } else {
-            const Ints low = to_nearest_ints(v);
-            store_bytes(codes + i, low);
-            low_sum = add(low_sum, low);
+}
+template <int Digits>
+inline constexpr float kDigitLimit = Digits == 2 ? 127.0f * kDigitBase : 127.0f;
+/// What values up to `magnitude` are multiplied with to become digits.
+template <int Digits>
+MEMWALL_INLINE float digits_per_unit(float magnitude) {
+    return magnitude > 1e-30f ? kDigitLimit<Digits> / magnitude : 0.0f;
+}
+/// -bias x the sums of at most 256 bytes, exact as floats.
+template <int Digits>
+MEMWALL_INLINE void store_offsets(const Ints (&sums)[Digits], int bias, int32_t* offsets) {
+    for (int i = 0; i < Digits; ++i) offsets[i] = -bias * static_cast<int32_t>(sum(to_floats(sums[i])));
+}
+MEMWALL_INLINE Floats absolute(Floats v) {
+    return max(v, sub(splat(0.0f), v));
+}
+
+/// Values of tokens that do not count become `with`.
+MEMWALL_INLINE void mask(const PageRef& page, float* values, float with) {
+    if (page.begin == 0 && page.end == kPageTokens) return;
+    for (int t = 0; t < kPageTokens; ++t)
+        if (t < page.begin || t >= page.end) values[t] = with;
+}
+
+/// Values that are fetched while probabilities are computed, which would leave the memory idle: of each page
+/// a range, a few lines at a time.
+struct Early {
+    AlongPages along;
+    const uint8_t *at = nullptr, *end = nullptr;
+    int lines = 0;  // at a time, a multiple of 4
+
+    MEMWALL_INLINE void fetch() {
+        for (int l = 0; l < lines && at < end; l += 4, at += 4 * kLineBytes) {
+            const NearTarget target = along.to(at);
+            MEMWALL_UNROLL
+            for (int i = 0; i < 4; ++i) target.fetch(i);
         }
     }
-    // Sums of at most 256 bytes: exact as floats.
-    offsets[Digits - 1] = -bias * static_cast<int32_t>(sum(to_floats(low_sum)));
-    if constexpr (Digits == 2) offsets[0] = -bias * static_cast<int32_t>(sum(to_floats(high_sum)));
-    return magnitude / kLimit;
-}
+};
 
 /// int8 and int4 pages.
 template <int Bits>
 struct IntegerPage {
+    // A page of 8-bit values is fetched half in their own time, one of 4-bit values wholly before: about as
+    // much as memory brings meanwhile.
+    static constexpr int kQuarters = Bits == 8 ? 2 : 0;
     static constexpr int kBias = Bits == 8 ? kBias8 : 8;
     static constexpr int kMost = kAttendVectors;
 
     template <int Digits>
     static void prepare(const AttendJob& job, AttendScratch& s) {
-        for (int h = 0; h < job.heads; ++h)
-            s.q_scales[h] = job.scale * make_digits<Digits>(job.q + h * job.q_stride, job.key_dim, kBias,
-                                                            s.q_codes[h * Digits], kHighestHeadDim,
-                                                            s.q_offsets + h * Digits);
+        for (int h = 0; h < job.heads; ++h) {
+            const float* q = job.q + h * job.q_stride;
+            Floats most = splat(0.0f);
+            for (int i = 0; i < job.key_dim; i += 16) most = max(most, absolute(load(q + i)));
+            const float magnitude = maximum(most);
+            const Floats unit = splat(digits_per_unit<Digits>(magnitude));
+            Ints sums[Digits];
+            for (auto& x : sums) x = splat(0);
+            for (int i = 0; i < job.key_dim; i += 16)
+                store_digits<Digits>(mul(load(q + i), unit), s.q_codes[h * Digits] + i, kHighestHeadDim,
+                                     sums);
+            store_offsets<Digits>(sums, kBias, s.q_offsets + h * Digits);
+            s.q_scales[h] = job.scale * (magnitude / kDigitLimit<Digits>);
+        }
     }
 
     /// Scores of `Heads` heads from `first` on, of `Pages` pages.
@@ -138,20 +173,35 @@ struct IntegerPage {
         }
     }
 
-    /// Probabilities of a head become digits, the value scales of the tokens folded in.
+    /// Probabilities become digits, the value scales of the tokens folded in. A probability is at most 1, so
+    /// a page's largest scale bounds the products of every head.
     template <int Digits>
-    static MEMWALL_INLINE void weigh(const AttendJob& job, const PageRef& page, int g, int head,
+    static MEMWALL_INLINE void weigh(const AttendJob& job, const PageRef* pages, int count, Early* early,
                                      AttendScratch& s) {
-        float* p = s.scores[g][head];
-        const bool whole = page.begin == 0 && page.end == kPageTokens;
-        for (int i = 0; i < kPageTokens; i += 16)
-            store(p + i, mul(load(p + i), load_halves(page.data + kPageTokens * 2 + i * 2)));
-        if (!whole)  // scales of tokens that do not count may be anything
-            for (int t = 0; t < kPageTokens; ++t)
-                if (t < page.begin || t >= page.end) p[t] = 0;
-        const int n = g * job.heads + head;
-        s.p_scales[n] = s.gain[n] * make_digits<Digits>(p, kPageTokens, kBias, s.p_codes[g][head * Digits],
-                                                        kPageTokens, s.p_offsets[g] + head * Digits);
+        int n = 0;
+        for (int g = 0; g < count; ++g) {
+            alignas(64) float unit[kPageTokens];
+            Floats most = splat(0.0f);
+            for (int i = 0; i < kPageTokens; i += 16)
+                store(unit + i, load_halves(pages[g].data + kPageTokens * 2 + i * 2));
+            mask(pages[g], unit, 0);  // scales of tokens that do not count may be anything
+            for (int i = 0; i < kPageTokens; i += 16) most = max(most, absolute(load(unit + i)));
+            const float magnitude = maximum(most);
+            const Floats per_unit = splat(digits_per_unit<Digits>(magnitude));
+            for (int i = 0; i < kPageTokens; i += 16) store(unit + i, mul(load(unit + i), per_unit));
+            for (int h = 0; h < job.heads; ++h, ++n) {
+                Ints sums[Digits];
+                for (auto& x : sums) x = splat(0);
+                MEMWALL_UNROLL
+                for (int i = 0; i < kPageTokens; i += 16) {
+                    store_digits<Digits>(mul(load(s.scores[g][h] + i), load(unit + i)),
+                                         s.p_codes[g][h * Digits] + i, kPageTokens, sums);
+                    early[g].fetch();
+                }
+                store_offsets<Digits>(sums, kBias, s.p_offsets[g] + h * Digits);
+                s.p_scales[n] = s.gain[n] * (magnitude / kDigitLimit<Digits>);
+            }
+        }
     }
 
     template <int Digits, int Heads, int Pages, class Fetch>
@@ -187,6 +237,7 @@ struct IntegerPage {
 
 /// f16 pages: floats throughout, even and odd k in chains of their own.
 struct HalfPage {
+    static constexpr int kQuarters = 4;
     static constexpr int kMost = kAttendVectors / 2;
 
     template <int Digits>
@@ -230,7 +281,7 @@ struct HalfPage {
     }
 
     template <int Digits>
-    static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef&, int, int, AttendScratch&) {}
+    static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef*, int, Early*, AttendScratch&) {}
 
     /// Several pages are whole; of one, tokens that do not count are not read: stale halves may be infinite.
     template <int Digits, int Heads, int Pages, class Fetch>
@@ -296,37 +347,33 @@ MEMWALL_INLINE void values_of(int heads, const AttendJob& job, const PageRef* pa
 
 constexpr float kMinusInfinity = -__builtin_inff();
 
-/// Scores that do not count leave the maximum alone; their probability is 0.
-inline void mask_scores(const PageRef& page, float* scores, float with) {
-    for (int t = 0; t < kPageTokens; ++t)
-        if (t < page.begin || t >= page.end) scores[t] = with;
-}
-
 /// Scores of all heads of `count` pages become exp(score - the page's maximum); m, l, decay and gain follow.
 /// The page's own maximum, not the running one: what a page gives does then not depend on the pages before
 /// it, and neither do the roundings of its digits when pages go to different threads.
-MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count, AttendScratch& s) {
-    float most[kStreams * kHighestHeads], sums[kStreams * kHighestHeads];
+MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count, Early* early,
+                           AttendScratch& s) {
+    // Short loops one after the other: a reduction of one head waits beside those of the next ones.
+    float most[kStreams * kHighestHeads];
     int n = 0;
-    for (int g = 0; g < count; ++g) {
-        const bool whole = pages[g].begin == 0 && pages[g].end == kPageTokens;
+    for (int g = 0; g < count; ++g)
         for (int h = 0; h < job.heads; ++h, ++n) {
             float* x = s.scores[g][h];
-            if (!whole) mask_scores(pages[g], x, kMinusInfinity);
-            const Floats a = load(x), b = load(x + 16), c = load(x + 32), d = load(x + 48);
-            most[n] = maximum(max(max(a, b), max(c, d)));
-            const Floats origin = splat(most[n]);
-            const Floats pa = exp_nonpositive(sub(a, origin)), pb = exp_nonpositive(sub(b, origin));
-            const Floats pc = exp_nonpositive(sub(c, origin)), pd = exp_nonpositive(sub(d, origin));
-            store(x, pa);
-            store(x + 16, pb);
-            store(x + 32, pc);
-            store(x + 48, pd);
-            if (!whole) mask_scores(pages[g], x, 0);
-            sums[n] = whole ? sum(add(add(pa, pb), add(pc, pd)))
-                            : sum(add(add(load(x), load(x + 16)), add(load(x + 32), load(x + 48))));
+            mask(pages[g], x, kMinusInfinity);
+            most[n] = maximum(max(max(load(x), load(x + 16)), max(load(x + 32), load(x + 48))));
         }
-    }
+    n = 0;
+    for (int g = 0; g < count; ++g)
+        for (int h = 0; h < job.heads; ++h, ++n) {
+            float* x = s.scores[g][h];
+            const Floats origin = splat(most[n]);
+            MEMWALL_UNROLL
+            for (int i = 0; i < kPageTokens; i += 16) {
+                store(x + i, exp_nonpositive(sub(load(x + i), origin)));
+                early[g].fetch();
+            }
+            mask(pages[g], x, 0);
+            store(s.sums[n], add(add(load(x), load(x + 16)), add(load(x + 32), load(x + 48))));
+        }
     n = 0;
     for (int g = 0; g < count; ++g)
         for (int h = 0; h < job.heads; ++h, ++n) {
@@ -342,20 +389,19 @@ MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count
     n = 0;
     for (int g = 0; g < count; ++g)
         for (int h = 0; h < job.heads; ++h, ++n)
-            job.l[h] = __builtin_fmaf(job.l[h], s.decay[n], sums[n] * s.gain[n]);
+            store(s.l[h], fma(load(s.l[h]), splat(s.decay[n]), mul(load(s.sums[n]), splat(s.gain[n]))));
 }
 
 /// All stages of `Pages` pages, `Heads` heads at a time.
-template <class Page, int Digits, int Heads, int Pages, class Fetch>
-MEMWALL_INLINE void attend_some(const AttendJob& job, const PageRef* pages, const Fetch* ahead,
-                                AttendScratch& s) {
+template <class Page, int Digits, int Heads, int Pages, class KeyFetch, class ValueFetch>
+MEMWALL_INLINE void attend_some(const AttendJob& job, const PageRef* pages, const KeyFetch* keys,
+                                Early* early, const ValueFetch* values, AttendScratch& s) {
     for (int h = 0; h < job.heads; h += Heads)
-        scores_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, ahead, h, s);
-    soften(job, pages, Pages, s);
-    for (int g = 0; g < Pages; ++g)
-        for (int h = 0; h < job.heads; ++h) Page::template weigh<Digits>(job, pages[g], g, h, s);
+        scores_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, keys, h, s);
+    soften(job, pages, Pages, early, s);
+    Page::template weigh<Digits>(job, pages, Pages, early, s);
     for (int h = 0; h < job.heads; h += Heads)
-        values_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, ahead, h, s);
+        values_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, values, h, s);
 }
 
 /// The order in which a job's pages are worked through: with streams, one page of each quarter in turn, so
@@ -381,16 +427,26 @@ template <class Page, int Digits, int Pages>
 MEMWALL_INLINE bool attend_side_by_side(const PageOrder& order, int64_t i, AttendScratch& s) {
     const AttendJob& job = order.job;
     PageRef pages[Pages];
-    AlongPages ahead[Pages];
+    AlongPages keys[Pages];
+    Early early[Pages];
+    AlongValues<Page::kQuarters> values[Pages];
+    const size_t values_at = job.page_scales + job.page_keys, value_bytes = job.page_bytes - values_at;
+    const auto before = static_cast<ptrdiff_t>(value_bytes / 4 * (4 - Page::kQuarters));
     for (int g = 0; g < Pages; ++g) {
         pages[g] = order[i + g];
         if (pages[g].begin != 0 || pages[g].end != kPageTokens) return false;
-        ahead[g].near = job.prefetch.near;
-        ahead[g].end = reinterpret_cast<uintptr_t>(pages[g].data) + job.page_bytes;
-        ahead[g].jump =
-            static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i + g)) - ahead[g].end);
+        keys[g].near = job.prefetch.near;
+        keys[g].end = reinterpret_cast<uintptr_t>(pages[g].data) + job.page_bytes;
+        keys[g].jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i + g)) - keys[g].end);
+        early[g].along = keys[g];
+        early[g].at = pages[g].data + values_at;
+        early[g].end = early[g].at + before;
+        early[g].lines = (static_cast<int>(before / kLineBytes) / (8 * job.heads) + 3) / 4 * 4;
+        values[g].first = pages[g].data + values_at;
+        values[g].lead = before;
+        values[g].along = keys[g];
     }
-    attend_some<Page, Digits, Page::kMost / Digits / Pages, Pages>(job, pages, ahead, s);
+    attend_some<Page, Digits, Page::kMost / Digits / Pages, Pages>(job, pages, keys, early, values, s);
     return true;
 }
 
@@ -402,7 +458,7 @@ void attend_pages(const AttendJob& job) {
     for (int i = 0; i < kStreams * kHighestHeads; ++i) s.decay[i] = s.gain[i] = 0;
     for (int h = 0; h < job.heads; ++h) {
         job.m[h] = kMinusInfinity;
-        job.l[h] = 0;
+        store(s.l[h], splat(0.0f));
         for (int d = 0; d < job.value_dim; d += 16) store(job.o + h * job.value_dim + d, splat(0.0f));
     }
     const PageOrder order(job);
@@ -433,9 +489,12 @@ void attend_pages(const AttendJob& job) {
         ahead.jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i)) - ahead.end);
         ahead.far = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i, pages_ahead)) - base);
         ahead.far_end = UINTPTR_MAX;
-        if (page.begin < page.end) attend_some<Page, Digits, kVectors, 1>(job, &page, &ahead, s);
+        Early none;
+        if (page.begin < page.end)
+            attend_some<Page, Digits, kVectors, 1>(job, &page, &ahead, &none, &ahead, s);
         ++i;
     }
+    for (int h = 0; h < job.heads; ++h) job.l[h] = sum(load(s.l[h]));
 }
 
 void attend(const AttendJob& job) {

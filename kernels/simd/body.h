@@ -73,6 +73,25 @@ struct AlongPages {
     }
 };
 
+/// The values of a page whose first lines were fetched early: of every four lines `Quarters` are fetched,
+/// from `lead` bytes ahead of the first one on.
+template <int Quarters>
+struct AlongValues {
+    static constexpr bool kAlone = false;
+    const uint8_t* first = nullptr;
+    ptrdiff_t lead = 0;
+    AlongPages along;
+    struct Targets {
+        NearTarget from;
+        MEMWALL_INLINE void fetch(int line) const {
+            if (line % 4 < Quarters) from.fetch(line);
+        }
+    };
+    MEMWALL_INLINE Targets to(const uint8_t* line) const {
+        return {along.to(first + lead + (line - first) * Quarters / 4)};
+    }
+};
+
 /// Integers of M accumulators over `Lines` lines: acc[v] += codes x quads of vector v. The quads of the M
 /// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators alone are split in
 /// two chains, since one would wait for itself; integers are exact in any order.

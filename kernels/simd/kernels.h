@@ -32,7 +32,7 @@ std::span<const Kernels* const> runnable_kernels();
 /// The distances that matmul() and attend() below use. By default those of the processor's maker:
 /// - Intel: 4 KiB and 32 KiB (KERNELS section 2, a grid on Emerald Rapids: 0.97 of read against 0.64
 /// without);
-/// - AMD: four streams, 1 KiB ahead. On a Zen 5 EPYC (KVM, 2026-11) a core reads 1.2 to 1.3 times as much
+/// - AMD: four streams, 1.5 KiB ahead. On a Zen 5 EPYC (KVM, 2026-11) a core reads 1.2 to 1.3 times as much
 /// from
 ///   four places as from one, whatever is prefetched there, and the far level costs more than it brings: its
 ///   L2 prefetcher follows such streams by itself;

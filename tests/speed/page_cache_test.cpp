@@ -1,5 +1,6 @@
 #include "core/speed/page_cache.h"
 
+#include <cmath>
 #include <list>
 #include <random>
 #include <unordered_map>
@@ -51,6 +52,12 @@ TEST_CASE("random replacement follows its fixpoint", "[speed]") {
     CHECK(random_miss(Bytes(200), Bytes(100)) == Approx(0.80).margin(0.005));
     CHECK(random_miss(Bytes(125), Bytes(100)) == Approx(0.37).margin(0.005));
     CHECK(random_miss(Bytes(111), Bytes(100)) == Approx(0.19).margin(0.01));
+    for (const double bytes : {1.000000001e9, 1.0001e9, 1.3e9, 9e9}) {
+        const Bytes size(static_cast<std::int64_t>(bytes));
+        const double ratio = bytes / 1e9, m = random_miss(size, Bytes(1'000'000'000));
+        CHECK(m == Approx(1 - std::exp(-m * ratio)).margin(1e-9));
+        CHECK(m > 0);
+    }
     const unsigned seed = 3;
     INFO("seed " << seed);
     CHECK(simulated_random(2000, 1000, 40, seed) ==

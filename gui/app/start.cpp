@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-only
+#include "gui/app/start.h"
+
+#include <QElapsedTimer>
+
+#include "devices/fit.h"
+#include "devices/host.h"
+
+namespace memwall::gui {
+
+plan::Deployment start_deployment() {
+    plan::Deployment d;
+    d.device = "raspberry-pi-5:8GiB";
+    d.context = 8192;
+    try {
+        QElapsedTimer timer;
+        timer.start();
+        const device::Device host = devices::host_device();
+        const bool timed = !host.pools.empty() && host.pools.front().bandwidth.value > 0;
+        if (timed && timer.elapsed() < 50) d.device = "host";
+    } catch (const std::exception&) {  // an unreadable calibration is no reason for an empty window
+    }
+    try {
+        plan::Demands demands;
+        demands.limits.min_decode = 3;  // tokens/s: about as fast as people read
+        const auto ranked = devices::fit_catalogue(d, demands, "", quality::Lane{}, devices::Rank::score, {});
+        if (!ranked.empty() && ranked.front().admitted) return ranked.front().deployment;
+    } catch (const std::exception&) {
+    }
+    d.device = "raspberry-pi-5:8GiB";
+    d.model = "qwen2.5-3b";
+    d.quant = "Q4_K_M";
+    return d;
+}
+
+}  // namespace memwall::gui
