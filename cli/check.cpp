@@ -36,8 +36,8 @@ int init(const Options& o) {
     if (models.empty()) models = {"llama-3.2-3b"};
     if (devices.empty()) devices = {"pixel-9-pro", "raspberry-pi-5:8GiB"};
     const std::string text = plan::first_budgets(models, devices);
-    plan::read_budgets(text,
-                       o.file);  // names that do not exist are found by the first run, typing errors here
+    for (const devices::CheckResult& r : devices::run_checks(plan::read_budgets(text, o.file)))
+        if (!r.error.empty()) throw Error("--init", r.error);
     write_file(o.file, text);
     std::cerr << fmt::format("memwall: wrote {}; run 'memwall check {}'\n", o.file, o.file);
     return kDone;
@@ -45,6 +45,12 @@ int init(const Options& o) {
 
 int run(const Options& o) {
     if (o.init) return init(o);
+    // Said first: a pipeline without its baseline must not look as if it compared.
+    for (const auto& [given, name] :
+         {std::pair(o.update, "--update-baseline"), std::pair(o.fail_on_regression, "--fail-on-regression")})
+        if (given && o.baseline.empty()) throw Error(name, "no --baseline FILE", "the file of the baseline");
+    if (!o.update && !o.baseline.empty() && ::access(o.baseline.c_str(), F_OK) != 0)
+        throw Error(o.baseline, "no such file", "a baseline", "--update-baseline writes a first one");
     const plan::BudgetFile file = plan::read_budgets(read_text_file(o.file), o.file);
     std::vector<devices::Difference> differences;
     const std::vector<devices::CheckResult> results = devices::run_checks(file);
@@ -63,10 +69,7 @@ int run(const Options& o) {
         std::cout << text;
     else
         write_file(o.output, text);
-    if (o.update) {
-        if (o.baseline.empty()) throw Error("--update-baseline", "no --baseline FILE", "the file to write");
-        write_file(o.baseline, devices::write_baseline(results));
-    }
+    if (o.update) write_file(o.baseline, devices::write_baseline(results));
     bool failed = false, undecided = false;
     for (const devices::CheckResult& r : results) {
         failed = failed || r.outcome == devices::Outcome::failed;

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/size_text.h"
 #include "core/plan/co_resident.h"
+#include "core/view/decision_view.h"
 #include "core/view/json.h"
 #include "core/view/plan_text.h"
 #include "core/view/quantity_text.h"
@@ -45,7 +46,7 @@ constexpr std::pair<const char*, Row> kRows[] = {
          return view::text(p.plan.memory.pools[p.plan.memory.deciding_pool].needed);
      }},
     {"budget", [](const devices::Planned& p) { return bytes_text(p.plan.memory.budget); }},
-    {"verdict", [](const devices::Planned& p) { return std::string(plan::verdict_name(p.plan.verdict)); }},
+    {"verdict", [](const devices::Planned& p) { return view::verdict_text(p.plan.verdict); }},
     {"largest context", [](const devices::Planned& p) { return count_text(p.advice.max_context_tokens); }},
     {"decode tokens/s",
      [](const devices::Planned& p) {
@@ -91,7 +92,7 @@ int run(const Options& o) {
         }
         const plan::CoResidence all = plan::together(parts);
         tail = fmt::format("\nTogether they need {} of {}: {}\n", bytes_text(all.needed.high),
-                           bytes_text(all.budget), plan::verdict_name(all.verdict));
+                           bytes_text(all.budget), view::verdict_text(all.verdict));
     }
     std::cout << (o.csv        ? view::csv_table(table)
                   : o.markdown ? view::markdown_table(table)

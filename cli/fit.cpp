@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -15,6 +16,7 @@
 #include "core/view/json_parts.h"
 #include "core/view/quantity_text.h"
 #include "core/view/text_table.h"
+#include "devices/recommend.h"
 
 namespace memwall::cli {
 namespace {
@@ -23,7 +25,7 @@ struct Options {
     DeploymentOptions deployment;
     DemandOptions demands;
     std::string search, lane = "mmlu_pro_written", sort = "score";
-    std::size_t limit = 25;
+    std::int64_t limit = 25;
     bool all = false, json = false, csv = false, markdown = false;
 };
 
@@ -71,6 +73,36 @@ view::TextTable table(const std::vector<devices::Fitted>& rows, const plan::Dema
     return t;
 }
 
+/// What runs, numbers in base units.
+std::string csv(const std::vector<devices::Fitted>& rows) {
+    view::TextTable t;
+    t.header = {"model",
+                "parameters",
+                "quant",
+                "kv_k",
+                "kv_v",
+                "context",
+                "footprint_bytes",
+                "decode_tokens_per_second",
+                "time_to_first_token_seconds",
+                "job_seconds",
+                "top1_disagreement",
+                "score"};
+    for (const devices::Fitted& f : rows) {
+        if (!f.admitted) continue;
+        const plan::Candidate& c = f.best;
+        const auto cell = [](bool known, double x) { return known ? fmt::format("{:.6g}", x) : ""; };
+        t.rows.push_back({f.model, fmt::format("{}", f.parameters), f.grid.recipes[c.recipe].recipe,
+                          f.grid.kv[c.kv].first, f.grid.kv[c.kv].second, fmt::format("{}", c.context),
+                          fmt::format("{}", c.footprint.central.value),
+                          cell(c.decode_known, c.decode.central.value),
+                          cell(c.timed, c.first_token.central.value), cell(c.timed, c.job.central.value),
+                          cell(c.loss.known(), c.loss.top1_disagreement.central),
+                          cell(f.score.has_value(), f.score ? f.score->value : 0)});
+    }
+    return view::csv_table(t);
+}
+
 std::string json(const std::vector<devices::Fitted>& rows, const plan::Deployment& base) {
     using view::Json;
     Json j = view::document("memwall/fit/1");
@@ -107,17 +139,20 @@ int run(const Options& o) {
     plan::Deployment base = o.deployment.deployment();
     const plan::Demands demands = o.demands.demands(base);
     const auto rank = devices::parse_rank(o.sort);
+    const quality::Lane lane = parse_lane(o.lane);
     if (!rank) throw Error("--sort", fmt::format("'{}'", o.sort), "score, latency, memory, quality or size");
-    const auto rows =
-        devices::fit_catalogue(base, demands, o.search, parse_lane(o.lane), *rank, progress_bar("fit"));
+    const auto rows = devices::fit_catalogue(base, demands, o.search, lane, *rank, progress_bar("fit"));
     std::size_t admitted = 0;
     for (const devices::Fitted& f : rows) admitted += f.admitted;
-    const std::size_t limit = o.all ? rows.size() : o.limit;
+    if (rows.empty())
+        throw Error("SEARCH", fmt::format("no model holds '{}'", o.search), "part of an id or family",
+                    "memwall models lists them");
+    const std::size_t limit = o.all ? rows.size() : static_cast<std::size_t>(o.limit);
     const view::TextTable yes = table(rows, demands, true, limit, o.lane);
     if (o.json) {
         std::cout << json(rows, base);
     } else if (o.csv) {
-        std::cout << view::csv_table(yes);
+        std::cout << csv(rows);
     } else if (o.markdown) {
         std::cout << view::markdown_table(yes);
     } else {
@@ -125,10 +160,17 @@ int run(const Options& o) {
         if (admitted > 0) std::cout << view::plain_table(yes, colour_output());
         if (admitted > limit)
             std::cout << fmt::format("... {} more; --all shows them, --sort orders them\n", admitted - limit);
+        if (admitted == 0 && !o.all) std::cout << "--all shows what is in the way of each\n";
         if (admitted > 0)
             std::cout << "\nScores are the unquantized models', as published (* = the vendor's own); "
                          "'differs' is what the "
                          "recipe and\ncache change of a model's own answers.\n";
+        const bool tight = std::any_of(rows.begin(), rows.end(), [](const devices::Fitted& f) {
+            return !f.admitted && (f.broken & plan::kDoesNotFit) != 0;
+        });
+        if (const std::string note = devices::unknown_host_note(devices::open_device(base));
+            tight && !note.empty())
+            std::cout << "\nNote: " << note << "\n";
         if (o.all && admitted < rows.size())
             std::cout << "\nNot admitted\n"
                       << view::plain_table(table(rows, demands, false, rows.size(), o.lane), colour_output());
@@ -149,10 +191,13 @@ void add_fit(Command command) {
         ->type_name("LANE")
         ->group("Decision");
     app->add_option("--sort", o->sort, "score, latency, memory, quality or size (score)")->group("Output");
-    app->add_option("--limit", o->limit, "rows to show (25)")->type_name("N")->group("Output");
+    app->add_option("--limit", o->limit, "rows to show (25)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000000).description(""))
+        ->group("Output");
     app->add_flag("--all", o->all, "show every model, also why others do not run")->group("Output");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
-    app->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
+    app->add_flag("--csv", o->csv, "print comma-separated values, numbers in base units")->group("Output");
     app->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
     app->footer(
         "For each model the recipe and KV types that lose least (--priority says otherwise) under the "
@@ -161,7 +206,7 @@ void add_fit(Command command) {
         "Examples:\n"
         "  memwall fit\n"
         "  memwall fit --device iphone-16-pro --min-decode 10 --context 8192\n"
-        "  memwall fit qwen --device rtx-3060-12gb --preset code --sort latency");
+        "  memwall fit qwen --device rtx-3060-12gb --set device.ram=32GiB --preset code --sort latency");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });
 }
 

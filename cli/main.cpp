@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
     using namespace memwall::cli;
     CLI::App app{"memwall: does this model fit this device, how fast will it be, and what makes it work?"};
     app.set_version_flag("--version", std::string("memwall ") + memwall::kVersion);
+    app.name("memwall");  // in usage lines, wherever the program was found
     app.require_subcommand(1);
     app.get_formatter()->column_width(34);
     app.footer(

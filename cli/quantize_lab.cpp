@@ -54,7 +54,7 @@ void add_quantize_lab(Command command) {
         ->type_name("PATTERN");
     app->add_option("--rows", r.rows, "rows of each tensor, spread evenly (as many as take seconds)")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""));
     app->add_option("--columns", r.columns, "inputs of a synthetic tensor (4096)")->type_name("N");
     app->add_option("--seed", r.seed, "of everything that is random (1)")->type_name("N");
     app->add_option("--limit", r.limit_db, "SQNR in dB that counts as good enough (20: an error of a tenth)")

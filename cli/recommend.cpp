@@ -46,7 +46,7 @@ void add_recommend(Command command) {
         "Exit status 1 when nothing is admitted.\n"
         "Examples:\n"
         "  memwall recommend llama-3.1-8b --device pixel-9-pro --preset chat\n"
-        "  memwall recommend qwen3-30b-a3b --device rtx-3060-12gb --min-decode 15 --priority memory\n"
+        "  memwall recommend qwen3-30b-a3b --device rtx-3060-12gb --set device.ram=32GiB --min-decode 15\n"
         "  memwall recommend qwen2.5-7b --device raspberry-pi-5:8GiB --max-memory 5GiB --min-quality 90% "
         "--json\n"
         "  memwall recommend llama-3.2-3b --device apple-m4:16GiB --axis runtime=llama.cpp,mlx --context "

@@ -117,7 +117,8 @@ void add_report(Command command) {
         "Searches as recommend does, then details the answer; where nothing is admitted, the closest.\n"
         "Examples:\n"
         "  memwall report llama-3.1-8b --device pixel-9-pro --min-decode 3 --output decision.html\n"
-        "  memwall report qwen3-30b-a3b --device rtx-3060-12gb --preset code --markdown\n"
+        "  memwall report qwen3-30b-a3b --device rtx-3060-12gb --set device.ram=32GiB --preset code "
+        "--markdown\n"
         "  memwall report --scenario phone-day --output day.html\n"
         "  memwall report --from recommend.json --from plan.json --output decision.html");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });

@@ -22,7 +22,8 @@ int run(const Options& o) {
     const devices::Requirement r = devices::require(opened, demands.limits);
     const auto more = devices::sensitivities(opened);
     std::cout << (o.json ? requirement_json(opened, demands, r, more)
-                         : requirement_text(opened, demands, r, more, colour_output()));
+                         : requirement_text(opened, demands, r, more, colour_output(),
+                                            static_cast<std::size_t>(terminal_width())));
     return r.unreachable ? kFailed : kDone;
 }
 
@@ -39,7 +40,7 @@ void add_require(Command command) {
     app->footer(
         "Exit status 1 when no amount of them meets the target.\n"
         "Examples:\n"
-        "  memwall require llama-3.1-8b --context 8192 --min-decode 20 --max-ttft 1 --device pixel-9-pro\n"
+        "  memwall require llama-3.1-8b --context 8192 --min-decode 20 --max-ttft 1 --device apple-m4:16GiB\n"
         "  memwall require qwen2.5-7b --quant Q4_K_M --min-decode 10 --confidence 95% --device "
         "raspberry-pi-5:8GiB");
     app->callback([o, &action = command.action] { action = [o] { return run(*o); }; });

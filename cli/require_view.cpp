@@ -26,11 +26,17 @@ std::string deployed(const devices::Opened& o, const devices::Requirement& r) {
 
 std::string requirement_text(const devices::Opened& o, const plan::Demands& demands,
                              const devices::Requirement& r,
-                             const std::vector<devices::Sensitivity>& sensitivities, bool colour) {
+                             const std::vector<devices::Sensitivity>& sensitivities, bool colour,
+                             std::size_t width) {
     using view::styled;
     std::string out = fmt::format("{} on a device like {}\n\n", o.model.id, o.deployment.device);
     if (r.unreachable) {
-        out += styled("Out of reach: ", view::Style::bad, colour) + *r.unreachable + "\n";
+        const std::string word = "Out of reach: ";
+        const auto lines = view::wrapped(word + *r.unreachable, width);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            out += (i == 0 ? styled(word, view::Style::bad, colour) + lines[i].substr(word.size())
+                           : "    " + lines[i]) +
+                   "\n";
         out += fmt::format("memory alone: {}\n", bytes_text(r.memory));
     } else {
         view::TextTable t{{"needs", ">at least", "for"}, {}};
@@ -57,16 +63,18 @@ std::string requirement_text(const devices::Opened& o, const plan::Demands& dema
     if (!sensitivities.empty()) {
         view::TextTable t{{"more", ">tokens/s", ">first token", ">largest context"}, {}};
         for (const devices::Sensitivity& s : sensitivities)
-            t.rows.push_back(
-                {s.change,
-                 s.timed
-                     ? change(s.decode_before, s.decode_after, [](double x) { return view::number_text(x); })
-                     : "unknown",
-                 s.timed ? change(s.first_token_before, s.first_token_after,
-                                  [](double x) { return seconds_text(Seconds(x)); })
-                         : "unknown",
-                 change(static_cast<double>(s.context_before), static_cast<double>(s.context_after),
-                        [](double x) { return count_text(static_cast<std::int64_t>(x)); })});
+            t.rows.push_back({s.change,
+                              s.timed ? change(s.decode_before, s.decode_after,
+                                               [](double x) { return view::number_text(x); })
+                                      : "unknown",
+                              s.timed ? change(s.first_token_before, s.first_token_after,
+                                               [](double x) { return seconds_text(Seconds(x)); })
+                                      : "unknown",
+                              change(static_cast<double>(s.context_before),
+                                     static_cast<double>(s.context_after), [](double x) {
+                                         return x == 0 ? "does not fit"
+                                                       : count_text(static_cast<std::int64_t>(x));
+                                     })});
         out += "\n" +
                styled("What more of one resource buys on the device as it is:", view::Style::bold, colour) +
                "\n" + view::plain_table(t, colour);
@@ -86,6 +94,10 @@ std::string requirement_json(const devices::Opened& o, const plan::Demands& dema
                    {"max_ttft_seconds", c.max_ttft},
                    {"max_job_seconds", c.max_job},
                    {"max_energy_joules", c.max_energy},
+                   {"max_memory_bytes", c.max_memory.value},
+                   {"max_load_seconds", c.max_load},
+                   {"min_context", c.min_context},
+                   {"min_quality", c.min_quality},
                    {"confidence", c.confidence}};
     j["memory_bytes"] = r.memory.value;
     j["reachable"] = !r.unreachable;

@@ -10,7 +10,8 @@ namespace memwall::cli {
 
 std::string requirement_text(const devices::Opened& opened, const plan::Demands& demands,
                              const devices::Requirement& requirement,
-                             const std::vector<devices::Sensitivity>& sensitivities, bool colour);
+                             const std::vector<devices::Sensitivity>& sensitivities, bool colour,
+                             std::size_t width);
 
 /// memwall/require/1
 std::string requirement_json(const devices::Opened& opened, const plan::Demands& demands,

@@ -136,10 +136,10 @@ void add_simulate(Command command) {
         ->type_name("TIME");
     app->add_option("--seed", o->seed, "of all random streams")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 53).description(""));
     app->add_option("--replications", o->replications, "independent runs, on all cores; gives intervals")
         ->type_name("N")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}).description(""));
     app->add_option("--find", o->find,
                     "a question of capacity: most users, or smallest KV pool, within the objectives")
         ->type_name("users|pool");

@@ -27,7 +27,7 @@ std::string sweep_text(const std::vector<Axis>& axes, const std::vector<SweepPoi
         if (!p.failure.empty()) {
             row.push_back(p.failure);
         } else {
-            row.push_back(std::string(plan::verdict_name(c.verdict)));
+            row.push_back(view::verdict_text(c.verdict));
             row.push_back(view::text(c.needed));
             row.push_back(bytes_text(c.budget));
             for (std::string& cell : view::candidate_cells(c)) row.push_back(std::move(cell));

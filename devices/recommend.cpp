@@ -23,14 +23,48 @@ const std::vector<plan::DraftModel>& catalogue_drafts() {
     return all;
 }
 
+bool may_spill(const device::Device& device) {
+    const device::Pool* host = device.pool("ram");
+    return device.pool("vram") && host && host->capacity.value > 0;
+}
+
+std::string unknown_host_note(const device::Device& device) {
+    if (!device.pool("vram") || may_spill(device)) return "";
+    return "the host's memory is unknown, so nothing is left to it (--set device.ram=32GiB)";
+}
+
+void refuse_bad_input(const model::Model& model, const plan::Deployment& deployment,
+                      const plan::SearchResult& result) {
+    std::size_t recipes = 0;
+    bool draft = false;
+    for (const plan::GridFailure& f : result.failures) {
+        const auto& all = result.grid.recipes;
+        recipes += std::count(all.begin(), all.end(), plan::RecipeChoice{f.runtime, f.what}) > 0;
+        draft = draft || (!deployment.draft.empty() && f.what == deployment.draft);
+    }
+    if (recipes < result.grid.recipes.size() && !draft) return;
+    plan::Deployment d = deployment;
+    d.runtime = result.grid.recipes.front().runtime;
+    d.quant = result.grid.recipes.front().recipe;
+    if (!draft) d.draft.clear();
+    plan::prepare(model, d, open_named_model);
+}
+
 namespace {
+
+void no_mixed(view::Recommendation& r, const std::string& why) {
+    r.notes.push_back("no mixed recipe: " + why);
+}
 
 /// Adds the mixed recipe under the budget that the best configuration by quality leaves, and decides again.
 /// Copies that the processor's kernels make grow with the weights, so what is too much is taken back, a few
 /// times at most.
 void add_mixed(view::Recommendation& r, const Opened& opened) {
     const std::int64_t best = r.decision.best[static_cast<std::size_t>(plan::Goal::quality)];
-    if (best < 0) throw Error("--mixed", "no configuration is admitted", "demands that one meets");
+    if (best < 0) {
+        no_mixed(r, "there is no admitted configuration to start from");
+        return;
+    }
     const plan::Candidate base = r.search.candidates[static_cast<std::size_t>(best)];
     const plan::Deployment d = plan::deployment_of(r.search.grid, base, r.deployment);
     const Planned planned = make_plan(d);
@@ -44,6 +78,12 @@ void add_mixed(view::Recommendation& r, const Opened& opened) {
         const plan::MixedRecipe mixed =
             plan::mixed_recipe(planned.prepared.model,
                                planned.prepared.recipe.substr(0, planned.prepared.recipe.find(',')), weights);
+        const std::string& first = mixed.tensor_types.front().second;
+        if (std::all_of(mixed.tensor_types.begin(), mixed.tensor_types.end(),
+                        [&](const auto& t) { return t.second == first; })) {
+            no_mixed(r, first + " for every matrix is within the memory, and nothing finer is searched");
+            return;
+        }
         grid.recipes.front().recipe = mixed.quant;
         plan::SearchResult found =
             plan::search(opened.model, r.deployment, opened.device, grid, open_named_model);
@@ -67,6 +107,7 @@ void add_mixed(view::Recommendation& r, const Opened& opened) {
         r.mixed = mixed;
         return;
     }
+    no_mixed(r, "none within the memory is admitted");
 }
 
 using Place = const std::string&;
@@ -139,13 +180,24 @@ view::Recommendation recommend(const plan::Deployment& stated, const plan::Deman
     r.device = stated.device;
     // A hint of the model's folder is a file that exists already; without one the recipe is an axis.
     r.deployment = opened.deployment;
-    const bool card = opened.device.pool("vram") != nullptr;
+    const bool card = may_spill(opened.device);
     r.search = plan::search(opened.model, r.deployment, opened.device,
                             plan::default_grid(opened.model, r.deployment, r.demands.limits.min_context, card,
                                                catalogue_drafts(), axes),
                             open_named_model);
+    refuse_bad_input(opened.model, r.deployment, r.search);
     r.decision = plan::decide(r.search.candidates, r.demands.limits);
-    if (mixed) add_mixed(r, opened);
+    const bool spills = std::count(r.search.grid.offload.begin(), r.search.grid.offload.end(), true) > 0;
+    const bool tight = std::any_of(r.decision.broken.begin(), r.decision.broken.end(),
+                                   [](std::uint16_t b) { return (b & plan::kDoesNotFit) != 0; });
+    if (const std::string note = unknown_host_note(opened.device); !note.empty() && (spills || tight))
+        r.notes.push_back(spills ? "the host's memory is unknown and not checked (--set device.ram=32GiB)"
+                                 : note);
+    if (mixed) try {
+            add_mixed(r, opened);
+        } catch (const Error& e) {  // no matrices under GGUF names, or none coarse enough
+            no_mixed(r, e.found() + ", " + e.expected() + " wanted");
+        }
     return r;
 }
 

@@ -16,6 +16,11 @@ namespace {
 constexpr double kAmple = 1e4;       // of what the device has: beyond any part
 constexpr double kPrecision = 1e-4;  // of the found value
 
+/// What bandwidth and compute can mend, and what neither they nor memory can.
+constexpr unsigned kTimes =
+    plan::kDecode | plan::kFirstToken | plan::kJob | plan::kEnergy | plan::kSpeedUnknown;
+constexpr unsigned kFixed = plan::kMemory | plan::kContext | plan::kQuality | plan::kLoad;
+
 /// The model prepared once; devices are varied.
 struct Bench {
     plan::Prepared prepared;
@@ -38,10 +43,12 @@ struct Bench {
                 for (auto* rate : {&p.fp32, &p.fp16, &p.int8, &p.int4}) *rate = *rate * r.compute;
         return d;
     }
-    plan::Candidate at(const Resources& r) const {
+    plan::Candidate at(const Resources& r, std::string_view* bound = nullptr) const {
         const plan::Target t = plan::aim(prepared, device(r));
         const plan::Knobs k = plan::place_automatically(prepared, t, plan::resolve_knobs(prepared, t));
-        return plan::candidate_of(plan::evaluate(prepared, k, t), k);
+        const plan::Plan p = plan::evaluate(prepared, k, t);
+        if (bound) *bound = p.speed.bound;
+        return plan::candidate_of(p, k);
     }
     /// Whether the device says how fast its processor computes; an assumed rate cannot be asked for.
     bool has_rates() const {
@@ -51,10 +58,27 @@ struct Bench {
         return false;
     }
     bool fits(std::int64_t memory) const { return at({memory, 1, 1}).verdict == plan::Verdict::fits; }
-    bool meets(const Resources& r) const {
-        constexpr unsigned kTimes =
-            plan::kDecode | plan::kFirstToken | plan::kJob | plan::kEnergy | plan::kSpeedUnknown;
-        return (plan::broken(at(r), limits) & kTimes) == 0;
+    bool meets(const Resources& r) const { return (plan::broken(at(r), limits) & kTimes) == 0; }
+    /// What of `kinds` breaks there, in words; "" if nothing does.
+    std::string what_breaks(const plan::Candidate& c, unsigned kinds) const {
+        std::string text;
+        const auto set = static_cast<std::uint16_t>(plan::broken(c, limits) & kinds);
+        for (const plan::Broken one : plan::broken_list(set))
+            text += (text.empty() ? "" : "; ") + plan::broken_text(one, c, limits);
+        return text;
+    }
+    /// Why no bandwidth and compute are enough.
+    std::string out_of_reach(std::int64_t memory) const {
+        std::string_view bound;
+        const plan::Candidate best = at({memory, kAmple, kAmple}, &bound);
+        const unsigned broken = plan::broken(best, limits);
+        std::string text = "with any bandwidth and compute: " + what_breaks(best, kTimes);
+        if (broken & plan::kDecode)
+            text += fmt::format(" ({} of this class of processor binds)",
+                                bound == "dequantization" ? "unpacking the weights" : bound);
+        if ((broken & (plan::kFirstToken | plan::kJob)) && !has_rates())
+            text += "; the device does not say how fast it computes, so that cannot be varied";
+        return text;
     }
 };
 
@@ -104,12 +128,16 @@ Requirement require(const Opened& opened, const plan::Constraints& limits) {
     const bool times =
         limits.min_decode > 0 || limits.max_ttft > 0 || limits.max_job > 0 || limits.max_energy > 0;
     const plan::Target own = plan::aim(b.prepared, opened.device);
-    if (times) {
+    unsigned fixed = kFixed;
+    if (limits.min_quality > 0) fixed |= plan::kQualityUnknown;
+    if (const std::string why = b.what_breaks(b.at(asked), fixed); !why.empty()) {
+        r.unreachable = "on any such device: " + why;
+    } else if (times) {
         if (!own.machine_known)
             throw Error("--device", opened.device.name + " has no known speed",
                         "a device with bandwidth and class");
         if (!b.meets({memory, kAmple, kAmple})) {
-            r.unreachable = "launches and other overheads of this class of processor alone take longer";
+            r.unreachable = b.out_of_reach(memory);
         } else {
             if (!b.meets({memory, kAmple, 1}))
                 asked.compute = 1.1 * least(1, kAmple, [&](double c) {

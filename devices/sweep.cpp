@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
@@ -56,6 +57,39 @@ void apply(plan::Deployment& d, const Axis& axis, const std::string& value) {
     }
 }
 
+/// What resolve_knobs() takes from a deployment and prepare() and aim() do not.
+bool is_knob(std::string_view option) {
+    constexpr std::string_view kKnobs[] = {"context",   "kv",     "kv-k",          "kv-v",
+                                           "sequences", "prompt", "cached-prompt", "generate"};
+    return std::find(std::begin(kKnobs), std::end(kKnobs), option) != std::end(kKnobs);
+}
+
+constexpr std::size_t kMostBenches = 32;  // models prepared and kept
+
+/// A deployment prepared once, to be evaluated under other knobs.
+class Bench {
+  public:
+    explicit Bench(const plan::Deployment& stated) {
+        Opened o = open_deployment(stated);
+        prepared_ = plan::prepare(std::move(o.model), o.deployment, open_named_model);
+        target_ = plan::aim(prepared_, std::move(o.device));
+        plan::apply_measurements(target_, prepared_, open_named_model);
+    }
+    plan::Candidate at(const plan::Deployment& d) {
+        plan::Deployment& own = prepared_.deployment;
+        own.context = d.context, own.sequences = d.sequences;
+        own.kv_k = d.kv_k, own.kv_v = d.kv_v;
+        own.prompt = d.prompt, own.cached_prompt = d.cached_prompt, own.generate = d.generate;
+        const plan::Knobs k =
+            plan::place_automatically(prepared_, target_, plan::resolve_knobs(prepared_, target_));
+        return plan::candidate_of(plan::evaluate(prepared_, k, target_), k);
+    }
+
+  private:
+    plan::Prepared prepared_;
+    plan::Target target_;
+};
+
 }  // namespace
 
 Axis parse_axis(const std::string& text, const std::string& place) {
@@ -84,25 +118,29 @@ std::vector<SweepPoint> sweep(const plan::Deployment& base, const std::vector<Ax
     }
     std::vector<SweepPoint> points(count);
     std::atomic<std::size_t> done{0};
-    parallel_for(count, [&](std::size_t i) {
-        SweepPoint& p = points[i];
-        p.deployment = base;
-        p.values.resize(axes.size());
-        std::size_t rest = i;
-        for (std::size_t a = axes.size(); a-- > 0; rest /= axes[a].values.size())
-            p.values[a] = axes[a].values[rest % axes[a].values.size()];
-        try {
-            for (std::size_t a = 0; a < axes.size(); ++a) apply(p.deployment, axes[a], p.values[a]);
-            Opened o = open_deployment(p.deployment);
-            const plan::Prepared prepared = plan::prepare(std::move(o.model), o.deployment, open_named_model);
-            plan::Target t = plan::aim(prepared, std::move(o.device));
-            plan::apply_measurements(t, prepared, open_named_model);
-            const plan::Knobs k = plan::place_automatically(prepared, t, plan::resolve_knobs(prepared, t));
-            p.candidate = plan::candidate_of(plan::evaluate(prepared, k, t), k);
-        } catch (const Error& e) {
-            p.failure = e.what();
+    const std::size_t step = std::clamp<std::size_t>(count / 64, 1, 512);
+    parallel_ranges(count, step, [&](std::size_t first, std::size_t last) {
+        std::map<std::string, Bench> benches;  // by the values that are not knobs
+        for (std::size_t i = first; i < last; ++i) {
+            SweepPoint& p = points[i];
+            p.deployment = base;
+            p.values.resize(axes.size());
+            std::size_t rest = i;
+            for (std::size_t a = axes.size(); a-- > 0; rest /= axes[a].values.size())
+                p.values[a] = axes[a].values[rest % axes[a].values.size()];
+            try {
+                std::string key;
+                for (std::size_t a = 0; a < axes.size(); ++a) {
+                    apply(p.deployment, axes[a], p.values[a]);
+                    if (!is_knob(axes[a].name)) key += p.values[a] + '\n';
+                }
+                p.candidate = benches.try_emplace(key, p.deployment).first->second.at(p.deployment);
+            } catch (const Error& e) {
+                p.failure = e.what();
+            }
+            if (benches.size() > kMostBenches) benches.clear();
+            if (progress) progress(++done, count);
         }
-        if (progress) progress(++done, count);
     });
     return points;
 }

@@ -106,6 +106,21 @@ std::int64_t room_for_cache(const Setup& s, std::int64_t aside) {
     return room;
 }
 
+/// A pool may push other things out, but not be larger than what holds it.
+void refuse_impossible_pool(const Setup& s) {
+    if (s.scenario.conditions.tier.bandwidth > 0) return;  // it lies behind a link
+    const PoolShares shares = pool_shares(s);
+    for (std::size_t i = 0; i < (shares.split ? 2 : 1); ++i) {
+        const plan::PoolUse& pool = s.planned.plan.memory.pools[i];
+        const double bytes = static_cast<double>(s.scenario.kv.pool_bytes) * shares.cache[i];
+        if (pool.limited && pool.capacity.value > 0 && bytes > pool.capacity.as_double())
+            throw Error("kv.pool",
+                        fmt::format("{} on {} of {}", bytes_text(Bytes(s.scenario.kv.pool_bytes)),
+                                    bytes_text(pool.capacity), pool.name),
+                        "a pool that the device can hold");
+    }
+}
+
 void size_pool(Setup& s) {
     const SchedulerSettings& serving = s.scenario.scheduler;
     const std::int64_t kept =
@@ -114,6 +129,7 @@ void size_pool(Setup& s) {
             : serving.context;
     const std::int64_t most_tokens = (kept + s.store.block_tokens) * serving.max_sequences;
     const std::int64_t aside = s.sequence_bytes * serving.max_sequences;
+    refuse_impossible_pool(s);
     std::int64_t bytes = s.scenario.kv.pool_bytes;
     if (bytes == 0) {
         bytes = static_cast<std::int64_t>(s.token_bytes * static_cast<double>(most_tokens));

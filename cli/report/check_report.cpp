@@ -242,12 +242,12 @@ std::string check_markdown(const CheckRun& run) {
     view::TextTable t{{"", "check", "where", "needed", "why"}, {}};
     for (const CheckResult& r : run.results) {
         const Outcome o = counted(run, r.outcome);
-        const auto wrong = problems(run, r);
+        std::string all;
+        for (const Judgement& j : problems(run, r)) all += (all.empty() ? "" : "<br>") + sentence(j);
         t.rows.push_back({o == Outcome::passed   ? "✅"
                           : o == Outcome::failed ? "❌"
                                                  : "❓",
-                          r.check->name, r.check->where, r.summary,
-                          wrong.empty() ? "" : sentence(wrong.front())});
+                          r.check->name, r.check->where, r.summary, all});
     }
     std::string out = fmt::format("## memwall check: {}\n\n", total(run)) + view::markdown_table(t);
     if (!run.differences.empty()) {

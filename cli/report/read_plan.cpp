@@ -181,6 +181,9 @@ void read_plan(Report& r, const Json& j) {
                                     s.at("to").get<std::string>(), s.at("effect").get<std::string>());
         r.context = j.at("deployment").at("context");
     }
+    // Where nothing is admitted, the plan is of the closest: the command shows that one.
+    if (r.searched() && r.best[static_cast<std::size_t>(r.priority)] < 0)
+        r.command = j.at("deployment").at("command").get<std::string>();
     r.max_context = j.at("max_context_tokens");
     r.context_budget = j.at("memory").at("budget_bytes");
     read_memory(r, j.at("memory"));

@@ -124,6 +124,7 @@ void read_recommendation(Report& r, const Json& j) {
         r.best[static_cast<std::size_t>(goal)] = static_cast<std::int64_t>(at);
         if (goal == r.priority) r.command = answer.at("command").get<std::string>();
     }
+    for (const Json& note : j.value("notes", Json::array())) r.warnings.push_back(note.get<std::string>());
     for (const Json& f : j.at("failures"))
         r.failures.emplace_back(f.at("option").get<std::string>(), f.at("reason").get<std::string>());
 

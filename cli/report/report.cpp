@@ -104,7 +104,7 @@ TextTable why_not_table(const Report& r) {
         const Found& c = r.found[static_cast<std::size_t>(closest(r, f.recipe))];
         std::string why;
         for (const auto& [option, reason] : r.failures)
-            if (option == f.recipe) why = reason;
+            if (option == c.recipe || option == c.draft) why = reason;
         for (unsigned bits = why.empty() ? c.broken : 0; bits != 0; bits &= bits - 1) {
             const auto one = static_cast<plan::Broken>(1u << std::countr_zero(bits));
             why += (why.empty() ? "" : "; ") + plan::broken_text(one, c.candidate, r.limits);

@@ -56,7 +56,7 @@ std::unique_ptr<ByteSource> open_file(const std::string& path) {
     struct stat st {};
     if (::fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         ::close(fd);
-        throw Error(path, "not a regular file", "a model file");
+        throw Error(path, "not a regular file", "a file");
     }
     const auto size = static_cast<std::size_t>(st.st_size);
     void* at = nullptr;

@@ -41,6 +41,42 @@ bool exceeds(const Interval<T>& x, double limit, double p) {
     return limit > 0 && at(x, p) > limit;
 }
 
+/// The share of tokens lost that is exceeded in 1-p of the cases.
+double lost(const Candidate& c, double p) {
+    const auto& d = c.loss.top1_disagreement;
+    return quantile(d.low, d.central, d.high, 0.8, p);
+}
+
+Bytes bytes_at(const Interval<Bytes>& x, double p) {
+    return Bytes(std::llround(at(x, p)));
+}
+
+std::string time_at(const Interval<Seconds>& x, double p) {
+    return seconds_text(Seconds(at(x, p)));
+}
+
+/// Three digits, never an exponent where a reader expects a number.
+std::string plain(double x) {
+    return x >= 999.5 && x < 1e15 ? count_text(std::llround(x)) : fmt::format("{:.3g}", x);
+}
+
+/// Without the names that reason_text() knows: a candidate keeps the reason alone.
+std::string unsupported_text(Reason reason) {
+    switch (reason) {
+        case Reason::processor_missing:
+        case Reason::runtime_processor:
+            return "the runtime does not run on this processor";
+        case Reason::kv_type:
+            return "the runtime has no such KV type for this model";
+        case Reason::recipe:
+            return "the runtime does not load such files";
+        case Reason::npu_routing:
+            return "compiled NPU programs cannot route tokens to experts";
+        default:
+            return "unsupported";
+    }
+}
+
 bool dominates(const std::array<double, kGoals>& a, const std::array<double, kGoals>& b) {
     bool better = false;
     for (std::size_t i = 0; i < kGoals; ++i) {
@@ -110,38 +146,40 @@ std::uint16_t broken(const Candidate& c, const Constraints& limits) {
     if (!c.loss.known()) {
         if (!limits.allow_unknown_quality) b |= kQualityUnknown;
     } else if (limits.min_quality > 0) {
-        const auto& d = c.loss.top1_disagreement;
-        if (1 - quantile(d.low, d.central, d.high, 0.8, p) < limits.min_quality) b |= kQuality;
+        if (1 - lost(c, p) < limits.min_quality) b |= kQuality;
     }
     return static_cast<std::uint16_t>(b);
 }
 
 std::string broken_text(Broken one, const Candidate& c, const Constraints& limits) {
+    const double p = limits.confidence;
+    const std::string sure = p == 0.5 ? "" : fmt::format(" with {:.3g} % confidence", 100 * p);
     switch (one) {
         case kUnsupported:
-            return "unsupported";
+            return unsupported_text(c.reason);
         case kDoesNotFit:
             return fmt::format("needs {} of {}", bytes_text(c.needed.low), bytes_text(c.budget));
         case kUndecided:
             return fmt::format("needs {} to {} of {}: too close to call", bytes_text(c.needed.low),
                                bytes_text(c.needed.high), bytes_text(c.budget));
         case kMemory:
-            return fmt::format("{}, {} allowed", bytes_text(c.footprint.central),
+            return fmt::format("needs {}{}, {} allowed", bytes_text(bytes_at(c.footprint, p)), sure,
                                bytes_text(limits.max_memory));
         case kDecode:
-            return fmt::format("decodes {:.3g} tokens/s, {:.3g} asked", c.decode.central.value,
-                               limits.min_decode);
+            return fmt::format("decodes {} tokens/s{}, {} asked", plain(at(c.decode, 1 - p)), sure,
+                               plain(limits.min_decode));
         case kFirstToken:
-            return fmt::format("first token after {:.3g} s, {:.3g} s allowed", c.first_token.central.value,
-                               limits.max_ttft);
+            return fmt::format("first token after {}{}, {} allowed", time_at(c.first_token, p), sure,
+                               seconds_text(Seconds(limits.max_ttft)));
         case kJob:
-            return fmt::format("job takes {:.3g} s, {:.3g} s allowed", c.job.central.value, limits.max_job);
+            return fmt::format("job takes {}{}, {} allowed", time_at(c.job, p), sure,
+                               seconds_text(Seconds(limits.max_job)));
         case kContext:
-            return fmt::format("{} tokens of context, {} asked", count_text(c.context),
+            return fmt::format("holds {} tokens, {} asked", count_text(c.context),
                                count_text(limits.min_context));
         case kQuality:
-            return fmt::format("keeps {:.1f} % of tokens, {:.1f} % asked",
-                               100 * (1 - c.loss.top1_disagreement.central), 100 * limits.min_quality);
+            return fmt::format("keeps {:.1f} % of tokens{}, {:.1f} % asked", 100 * (1 - lost(c, p)), sure,
+                               100 * limits.min_quality);
         case kQualityUnknown:
             return fmt::format("quality unknown: {}", quality::reason_text(c.loss.reason));
         case kSpeedUnknown:
@@ -151,10 +189,11 @@ std::string broken_text(Broken one, const Candidate& c, const Constraints& limit
                                              : limits.max_load > 0 && !c.load_known ? "load time"
                                                                                     : "energy");
         case kLoad:
-            return fmt::format("loads in {:.3g} s, {:.3g} s allowed", c.load.central.value, limits.max_load);
+            return fmt::format("loads in {}{}, {} allowed", time_at(c.load, p), sure,
+                               seconds_text(Seconds(limits.max_load)));
         case kEnergy:
-            return fmt::format("{:.3g} J a token, {:.3g} J allowed", c.energy_per_token.central.value,
-                               limits.max_energy);
+            return fmt::format("takes {} J a token{}, {} J allowed", plain(at(c.energy_per_token, p)), sure,
+                               plain(limits.max_energy));
     }
     return "";
 }
@@ -172,8 +211,9 @@ std::int64_t closest(std::span<const Candidate> candidates, const Decision& deci
         const auto at = static_cast<std::size_t>(i);
         const auto broken = static_cast<unsigned>(decision.broken[at]);
         // What cannot be had at all is one demand broken, and never close.
-        return std::tuple((broken & kUnsupported) != 0, std::popcount(broken),
-                          candidates[at].footprint.central.value);
+        // Among them a KV type of another runtime says least.
+        return std::tuple((broken & kUnsupported) != 0, candidates[at].reason == Reason::kv_type,
+                          std::popcount(broken), candidates[at].footprint.central.value);
     };
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         if (recipe >= 0 && candidates[i].recipe != recipe) continue;

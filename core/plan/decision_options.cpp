@@ -29,7 +29,8 @@ double positive(Text text, Text place, Text expected, Text* rest = nullptr) {
 /// "95%", "95 %" or 0.95.
 double share(Text text, Text place, double least, double most) {
     Text rest;
-    const std::string expected = fmt::format("a share from {} to {}, or percent", least, most);
+    const std::string expected = least > 0 ? fmt::format("a share from {} to {}, or percent", least, most)
+                                           : fmt::format("a share above 0, at most {}, or percent", most);
     double x = positive(text, place, expected, &rest);
     if (rest == "%") x /= 100, rest = {};
     if (!rest.empty() || x < least || x > most)
@@ -111,11 +112,11 @@ const DecisionOption* find_decision_option(std::string_view name) {
 }
 
 Seconds parse_seconds(std::string_view text, std::string_view place) {
-    constexpr std::string_view kExpected = "a time above 0: 100ms, 2s, 1.5min";
+    constexpr std::string_view kExpected = "a time above 0: 100ms, 2s, 1.5min, 24h, 7d";
     std::string_view unit;
     const double x = positive(text, place, kExpected, &unit);
-    constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},      {"s", 1},    {"ms", 1e-3},
-                                                              {"us", 1e-6}, {"min", 60}, {"h", 3600}};
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {"h", 3600}, {"d", 86400}};
     for (const auto& [name, factor] : kUnits)
         if (unit == name) return Seconds(x * factor);
     throw Error(std::string(place), fmt::format("'{}'", text), std::string(kExpected));

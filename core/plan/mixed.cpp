@@ -154,13 +154,10 @@ MixedRecipe mixed_recipe(const model::Model& model, const std::string& base, Byt
     }
     std::string whole;
     for (const auto& [kind, by_format] : kinds) {
-        // The most common format of a kind stands last and takes the rest.
-        const auto most =
-            std::max_element(by_format.begin(), by_format.end(),
-                             [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+        // No two patterns match one tensor: releases of llama-quantize differ in whether the first or the
+        // last of several counts.
         for (const auto& [format, layers] : by_format)
-            if (format != most->first) out.tensor_types.emplace_back(pattern_of(kind, layers, false), format);
-        out.tensor_types.emplace_back(pattern_of(kind, {}, true), most->first);
+            out.tensor_types.emplace_back(pattern_of(kind, layers, by_format.size() == 1), format);
     }
     out.quant = base;
     quant::AssignOptions options;

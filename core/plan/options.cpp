@@ -75,8 +75,11 @@ std::string get_list(const Deployment& d) {
 void set_processor(Deployment& d, Text t, Text p) {
     d.processor = one_of(t, p, {"cpu", "gpu", "npu"});
 }
+/// "q8_0", or "q8_0/q4_0": keys, then values, as tables print them.
 void set_kv(Deployment& d, Text t, Text) {
-    d.kv_k = d.kv_v = std::string(t);
+    const std::size_t slash = std::min(t.find('/'), t.size());
+    d.kv_k = std::string(t.substr(0, slash));
+    d.kv_v = slash < t.size() ? std::string(t.substr(slash + 1)) : d.kv_k;
 }
 std::string get_kv(const Deployment& d) {
     return d.kv_k == d.kv_v ? d.kv_k : "";
@@ -187,8 +190,9 @@ constexpr Option kOptions[] = {
      set_activations, get_text<&D::activations>},
     {"context", kRun, "N", "tokens per sequence (4096, or what the model was trained for if less)", false,
      set_number<&D::context, 1>, get_number<&D::context>},
-    {"kv", kRun, "TYPE", "type of keys and values: f16 q8_0 q4_0 int8 fp8 ... (the runtime's, mostly f16)",
-     false, set_kv, get_kv},
+    {"kv", kRun, "TYPE[/TYPE]",
+     "type of keys and values: f16 q8_0 q8_0/q4_0 int8 fp8 ... (the runtime's, mostly f16)", false, set_kv,
+     get_kv},
     {"kv-k", kRun, "TYPE", "type of the keys alone", false, set_text<&D::kv_k>, get_kv_k},
     {"kv-v", kRun, "TYPE", "type of the values alone", false, set_text<&D::kv_v>, get_kv_v},
     {"sequences", kRun, "N", "parallel sequences, each with its own context (1)", false,
@@ -223,8 +227,8 @@ constexpr Option kOptions[] = {
      set_expert_pool, get_text<&D::expert_pool>},
     {"offload", kPlace, "auto|none", "spill to the host only what does not fit (none)", false, set_offload,
      get_offload},
-    {"draft", kSpec, "MODEL[:RECIPE]", "draft model for speculative decoding", false, set_text<&D::draft>,
-     get_text<&D::draft>},
+    {"draft", kSpec, "MODEL[:RECIPE]|none", "draft model for speculative decoding", false,
+     set_text<&D::draft>, get_text<&D::draft>},
     {"draft-tokens", kSpec, "N", "tokens drafted a round (4)", false, set_number<&D::draft_tokens, 1>,
      get_draft_tokens},
     {"acceptance", kSpec, "P", "share of drafted tokens accepted, 0 to 1 (by evidence)", false,

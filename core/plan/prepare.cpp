@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/size_text.h"
 #include "core/model/edit.h"
+#include "core/plan/usual_recipe.h"
 
 namespace memwall::plan {
 namespace {
@@ -123,9 +124,10 @@ ChosenRecipe choose_recipe(const Deployment& deployment, const model::Model& mod
     ChosenRecipe c;
     c.options.group_size = static_cast<std::int32_t>(deployment.group_size);
     c.from_file = deployment.quant.empty() && model.tensors_from_file;
-    c.recipe = c.from_file ? quant::parse_recipe("as-stored")
-                           : read_quant(deployment.quant.empty() ? profile.default_recipe : deployment.quant,
-                                        profile, c.options);
+    c.recipe = c.from_file
+                   ? quant::parse_recipe("as-stored")
+                   : read_quant(deployment.quant.empty() ? usual_recipe(profile, model) : deployment.quant,
+                                profile, c.options);
     return c;
 }
 
@@ -200,7 +202,7 @@ Prepared prepare(model::Model model, const Deployment& deployment, OpenModel ope
         p.tokens_per_image = std::max(p.tokens_per_image, c.tokens_per_image);
     if (!deployment.lora.empty()) p.adapter = file_or_size(deployment.lora, "--lora");
 
-    if (!deployment.draft.empty()) {
+    if (!deployment.draft.empty() && deployment.draft != "none") {
         if (!open_draft) throw Error("--draft", "no way to open another model here");
         // MODEL[:RECIPE]; a path may hold a colon, so only a known recipe name ends it.
         Deployment d;

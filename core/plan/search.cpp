@@ -10,6 +10,7 @@
 #include "core/base/parallel.h"
 #include "core/plan/auto_placement.h"
 #include "core/plan/measured.h"
+#include "core/plan/usual_recipe.h"
 
 namespace memwall::plan {
 namespace {
@@ -148,14 +149,18 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
     for (const std::string& runtime : runtimes) {
         std::vector<std::string> recipes = axes.recipes;
         if (recipes.empty() && (!d.quant.empty() || model.tensors_from_file)) recipes = {d.quant};
-        if (recipes.empty()) recipes = profile_of(runtime).suggested_recipes;
-        if (recipes.empty()) recipes = {profile_of(runtime).default_recipe};
+        if (recipes.empty()) {
+            const runtime::Profile& profile = profile_of(runtime);
+            const std::string usual = usual_recipe(profile, model);
+            recipes = profile.suggested_recipes;
+            if (recipes.empty() || usual != profile.default_recipe) recipes.insert(recipes.begin(), usual);
+        }
         for (const std::string& recipe : recipes) g.recipes.push_back({runtime, recipe});
     }
 
     g.drafts = axes.drafts;
     if (g.drafts.empty()) {
-        g.drafts = {d.draft};
+        g.drafts = {d.draft == "none" ? "" : d.draft};
         const std::int64_t parameters = model::text_parameters(model);
         const DraftModel* best = nullptr;
         for (const DraftModel& m : catalogue)
@@ -211,7 +216,8 @@ Grid default_grid(const model::Model& model, const Deployment& d, std::int64_t l
 PreparedGrid prepare_grid(const model::Model& model, const Deployment& deployment, const Grid& grid,
                           OpenModel open_draft) {
     for (const auto& [key, value] : grid.kv)
-        for (const auto& [option, name] : {std::pair("--kv-k", key), std::pair("--kv-v", value)})
+        for (const auto& [option, name] :
+             {std::pair(key == value ? "--kv" : "--kv-k", key), std::pair("--kv-v", value)})
             if (!quant::parse_kv_type(name))
                 throw Error(option, fmt::format("'{}'", name), "a KV type of `memwall runtimes NAME`");
     PreparedGrid g{grid, deployment, {}, {}};

@@ -200,8 +200,9 @@ Knobs resolve_knobs(const Prepared& p, const Target& t) {
     k.ubatch = d.ubatch > 0 ? d.ubatch : profile.default_ubatch;
     const std::string outputs = option_of(d, "n_outputs_max");
     if (!outputs.empty()) k.outputs_max = parse_count(outputs, "--runtime-option n_outputs_max");
-    k.kv_k = kv_type(p, d.kv_k, "--kv-k");
-    k.kv_v = kv_type(p, d.kv_v, "--kv-v");
+    const bool together = d.kv_k == d.kv_v;  // as --kv leaves them
+    k.kv_k = kv_type(p, d.kv_k, together ? "--kv" : "--kv-k");
+    k.kv_v = kv_type(p, d.kv_v, together ? "--kv" : "--kv-v");
     k.flash_attention = d.flash_attention != Switch::off;
     if (!k.flash_attention && profile.quantized_values_need_flash && k.kv_v.block_len > 1)
         throw Error("--kv-v", fmt::format("{} without flash attention", k.kv_v.name),

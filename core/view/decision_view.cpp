@@ -56,7 +56,10 @@ TextTable table_of(const Recommendation& r, const std::string& first) {
 
 std::string reason_of(const Recommendation& r, const Candidate& c) {
     for (const plan::GridFailure& f : r.search.failures)
-        if (plan::RecipeChoice{f.runtime, f.what} == r.search.grid.recipes[c.recipe]) return f.why;
+        if (const plan::RecipeChoice& choice = r.search.grid.recipes[c.recipe];
+            f.runtime == choice.runtime &&
+            (f.what == choice.recipe || f.what == r.search.grid.drafts[c.draft]))
+            return f.why;
     std::string text;
     for (const plan::Broken one : plan::broken_list(plan::broken(c, r.demands.limits)))
         text += (text.empty() ? "" : "; ") + plan::broken_text(one, c, r.demands.limits);
@@ -117,6 +120,12 @@ void add_candidate(Json& j, const Candidate& c) {
         j["quality"]["top1_disagreement"] = band(c.loss.top1_disagreement);
     else
         j["quality"]["reason"] = quality::reason_code(c.loss.reason);
+}
+
+std::string verdict_text(plan::Verdict verdict) {
+    std::string words(plan::verdict_name(verdict));
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
 }
 
 std::array<std::string, 4> candidate_cells(const Candidate& c) {
@@ -180,6 +189,9 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
             out += fmt::format("  --tensor-type '{}={}'\n", pattern, format);
         out += "\n";
     }
+    for (const std::string& note : r.notes)
+        for (const std::string& line : wrapped("Note: " + note, width)) out += line + "\n";
+    if (!r.notes.empty()) out += "\n";
     std::string why;
     for (std::size_t recipe = 0; recipe < r.search.grid.recipes.size(); ++recipe) {
         if (admitted_any(r, recipe)) continue;
@@ -242,6 +254,7 @@ std::string recommendation_json(const Recommendation& r) {
         for (const auto& [pattern, format] : r.mixed->tensor_types)
             j["mixed"]["tensor_types"].push_back({{"pattern", pattern}, {"format", format}});
     }
+    j["notes"] = r.notes;
     j["failures"] = Json::array();
     for (const plan::GridFailure& f : r.search.failures)
         j["failures"].push_back({{"runtime", f.runtime}, {"option", f.what}, {"reason", f.why}});

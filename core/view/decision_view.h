@@ -20,6 +20,7 @@ struct Recommendation {
     plan::SearchResult search;
     plan::Decision decision;
     std::optional<plan::MixedRecipe> mixed;  ///< of --mixed; its recipe is the last of the grid
+    std::vector<std::string> notes;          ///< what a reader should mind, a sentence each
 };
 
 /// Answers under all priorities, the front, and for each recipe without an admitted configuration what broke
@@ -32,6 +33,9 @@ std::string recommendation_json(const Recommendation& r);
 
 /// "Q4_K_M, KV q8_0/q4_0, 8,192 tokens": what distinguishes a candidate.
 std::string candidate_text(const plan::Grid& grid, const plan::Candidate& candidate);
+
+/// "does not fit": the verdict's name as words.
+std::string verdict_text(plan::Verdict verdict);
 
 /// Cells of a table: tokens/s, first token, job, differs; "-" for what is unknown.
 std::array<std::string, 4> candidate_cells(const plan::Candidate& candidate);

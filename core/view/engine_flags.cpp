@@ -31,7 +31,7 @@ std::string engine_flags(const std::string& engine, const plan::Prepared& p, con
                                                      : k.gpu_layers);
     if (k.kv_on_host) flags += " -nkvo";
     if (k.experts_on_host) flags += " -cmoe";
-    if (!p.deployment.draft.empty())
+    if (p.draft)
         flags += fmt::format(" -md {} --draft-max {}", p.draft->model.id + "-" + p.draft->recipe + ".gguf",
                              k.draft_tokens);
     return flags;

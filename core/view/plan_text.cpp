@@ -106,7 +106,9 @@ void memory_part(Screen& s, const plan::Prepared& p, const plan::Knobs& k, const
                        pool.capacity.value > 0 ? fmt::format("of {}", bytes_text(pool.capacity))
                                                : std::string("as told"));
         else
-            s.line(fmt::format("  {} unknown: --budget SIZE decides", pad_right("budget", kLabel)));
+            s.line(fmt::format("  {} unknown: {}", pad_right("budget", kLabel),
+                               n == 0 ? std::string("--budget SIZE decides")
+                                      : fmt::format("--set device.{}=SIZE says it", pool.name)));
         for (const auto& [basis, items] : bases) s.dim_note(items + ": ", basis);
     }
 }

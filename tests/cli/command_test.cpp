@@ -172,3 +172,72 @@ TEST_CASE("catalogues list, search and show", "[cli]") {
     CHECK_THAT(run_memwall("compare qwen2.5-7b llama-3.1-8b --device rtx-4090 --markdown").out,
                Catch::Contains("| KV cache |"));
 }
+
+TEST_CASE("decisions name the number that was compared, and what is in the way", "[cli][decisions]") {
+    const std::string pi = " --device raspberry-pi-5:8GiB --context 4096 ";
+    const struct {
+        std::string arguments;
+        int status;
+        std::vector<std::string> words;
+    } cases[] = {
+        // 2.13 tokens/s is the centre: what 95 of 100 reach is less, and that is what was compared.
+        {"recommend qwen2.5-7b --quant Q4_K_M --kv f16 --draft none --min-decode 2 --confidence 95%" + pi,
+         1,
+         {"decodes 1.59 tokens/s with 95 % confidence, 2 asked"}},
+        {"recommend qwen2.5-7b --quant Q4_K_M --max-memory 1GiB" + pi,
+         1,
+         {"needs 4.6", ", 1.00 GiB allowed"}},
+        {"recommend llama-3.2-3b --device apple-m4:16GiB --context 8192 --axis runtime=llama.cpp,vllm",
+         0,
+         {"vllm", "does not run on this processor"}},
+        {"require qwen2.5-7b --quant Q3_K_M --min-quality 99.9%" + pi, 1, {"Out of reach", "99.9 % asked"}},
+        {"require qwen2.5-7b --max-memory 1GiB" + pi, 1, {"Out of reach", "1.00 GiB allowed"}},
+        {"require llama-3.1-8b --min-decode 100000" + pi, 1, {"100,000 asked", "(overhead of"}},
+        {"require llama-3.1-8b --min-decode 20 --device pixel-9-pro", 1, {"unpacking the weights"}},
+        // The catalogue does not know what is around a card; nothing is assumed to be there.
+        {"fit kimi-k2 --device rtx-3060-12gb", 1, {"0 of 1", "--set device.ram=32GiB"}},
+        {"recommend qwen3-30b-a3b --context 4096 --device rtx-3060-12gb --quant Q8_0",
+         1,
+         {"--set device.ram=32GiB"}},
+        {"recommend qwen3-30b-a3b --context 4096 --device rtx-3060-12gb --quant Q8_0 --set device.ram=64GiB",
+         0,
+         {"--offload auto"}},
+        {"recommend llama-3.2-1b --mixed" + pi, 0, {"no mixed recipe: Q8_0 for every matrix"}},
+        {"fit --images 1 --allow-unknown-quality on --device apple-m4:16GiB", 0, {"llava-1.5-7b"}},
+        // Trained in MXFP4: published files hold that, and nothing larger keeps more.
+        {"recommend gpt-oss-20b --device rtx-4090 --context 8192", 0, {"--quant MXFP4_MOE"}},
+        {"compare llama-3.1-70b" + pi, 0, {"does not fit"}},
+        {"report qwen2.5-7b --markdown --max-memory 1GiB" + pi,
+         0,
+         {"The closest is IQ3_XXS", "--quant IQ3_XXS"}},
+        {"runtimes --help", 0, {"memwall runtimes [OPTIONS]"}},
+    };
+    for (const auto& c : cases) {
+        const Output o = run_memwall(c.arguments);
+        INFO(c.arguments << "\n" << o.out << o.err);
+        CHECK(o.status == c.status);
+        for (const std::string& word : c.words) CHECK_THAT(o.out, Catch::Contains(word));
+    }
+    const std::string search = "recommend llama-3.2-1b --device raspberry-pi-5:8GiB ";
+    for (const std::string& refused :
+         {std::string("fit no-such-model"), std::string("fit --limit 0"), std::string("fit --limit -1"),
+          std::string("fit qwen3 --evidence no-such-file"), search + "--evidence no-such-file",
+          search + "--quant no-such-recipe", search + "--draft no-such-model", search + "--kv no-such-type",
+          search + "--min-quality 0"}) {
+        const Output o = run_memwall(refused);
+        INFO(refused << "\n" << o.out << o.err);
+        CHECK(o.status == 2);
+        CHECK(o.out.empty());
+        CHECK(std::count(o.err.begin(), o.err.end(), '\n') == 1);
+    }
+    const Output table = run_memwall("fit llama-3.2-3b --device raspberry-pi-5:8GiB --csv");
+    CHECK_THAT(table.out, Catch::StartsWith("model,parameters,quant,") &&
+                              Catch::Contains(",3212749824,Q8_0,f16,f16,4096,"));
+}
+
+TEST_CASE("--kv takes keys and values as tables print them", "[cli]") {
+    Json both = json_of(kPlan + " --kv q8_0/q4_0 --json");
+    CHECK(both == json_of(kPlan + " --kv-k q8_0 --kv-v q4_0 --json"));
+    CHECK_THAT(run_memwall(kPlan + " --kv q9_0").err, Catch::Contains("--kv: 'q9_0'"));
+    CHECK_THAT(run_memwall(kPlan + " --kv q8_0/q9_0").err, Catch::Contains("--kv-v: 'q9_0'"));
+}

@@ -25,7 +25,7 @@ RUNS = [
     ["plan", "llama-3.2-1b", "--json", "--device", "host"],
     ["explain", "gemma-3-4b", "--json", *PI],
     ["compare", "qwen2.5-7b", "llama-3.1-8b", "--json", *PI],
-    ["models", "--json"], ["models", "show", "whisper-large-v3", "--json"],
+    ["runtimes", "--json"], ["runtimes", "mlx", "--json"], ["models", "--json"], ["models", "show", "whisper-large-v3", "--json"],
     ["devices", "--json"], ["devices", "show", "iphone-16-pro", "--json"], ["devices", "show", "host", "--json"],
     ["quantize-lab", "synthetic:student-t:4", "--rows", "16", "--columns", "256", "--layer", "--kv", "--methods", "F32,Q4_K,NF4,int4-g128", "--json"],
 ]
@@ -33,6 +33,8 @@ SMALL = ["llama-3.2-1b", "--context", "4096", *PI]
 RUNS += [
     ["recommend", *SMALL, "--json"],
     ["recommend", "qwen3-30b-a3b", "--context", "4096", "--device", "rtx-3060-12gb", "--preset", "code", "--max-memory", "30GiB", "--json"],
+    ["recommend", *SMALL, "--quant", "Q4_K_M", "--mixed", "--json"],
+    ["recommend", "qwen3-30b-a3b", "--device", "rtx-3060-12gb", "--set", "device.ram=64GiB", "--context", "4096", "--mixed", "--json"],
     ["require", *SMALL, "--min-decode", "5", "--max-ttft", "5", "--json"],
     ["require", *SMALL, "--min-decode", "100000", "--json"],
     ["sweep", "--axis", "model=llama-3.2-1b,qwen3-0.6b", "--axis", "quant=Q4_K_M,no-such-recipe", "--json", *PI],

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/auto_placement.h"
+#include "core/plan/options.h"
 #include "devices/device_fields.h"
 #include "devices/sweep.h"
 #include "tests/catch.h"
@@ -98,4 +99,27 @@ TEST_CASE("sweep axes: lists, steps, factors and what-ifs; bad ones say what is 
     CHECK(points[0].failure.empty());
     CHECK(points[1].candidate.decode.central.value > points[0].candidate.decode.central.value);
     CHECK_THAT(points[2].failure, Catch::Contains("Q4_K_X"));
+}
+
+TEST_CASE("a sweep shares what does not change, and each point is still the plan of its options", "[sweep]") {
+    using devices::parse_axis;
+    plan::Deployment d;
+    d.model = "qwen3-4b";
+    d.device = "rtx-3060-12gb";
+    d.draft = "qwen3-0.6b";
+    const std::vector<devices::Axis> axes{
+        parse_axis("sequences=1,3", "--axis"),    parse_axis("quant=Q4_K_M,Q8_0", "--axis"),
+        parse_axis("kv=f16,q8_0/q4_0", "--axis"), parse_axis("prompt=64,2000", "--axis"),
+        parse_axis("generate=10,300", "--axis"),  parse_axis("context=512..40960*4", "--axis")};
+    for (const devices::SweepPoint& p : devices::sweep(d, axes, {})) {
+        INFO(plan::command_line(p.deployment));
+        REQUIRE(p.failure.empty());
+        const devices::Planned alone = devices::make_plan(p.deployment);
+        const plan::Candidate c = plan::candidate_of(alone.plan, alone.knobs);
+        CHECK(p.candidate.needed.central == c.needed.central);
+        CHECK(p.candidate.needed.high == c.needed.high);
+        CHECK(p.candidate.first_token.central == c.first_token.central);
+        CHECK(p.candidate.job.central == c.job.central);
+        CHECK(p.candidate.context == c.context);
+    }
 }

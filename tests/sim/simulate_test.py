@@ -56,6 +56,7 @@ BAD = [
     ("apps:", "memory: {killer: oom, system: 1GiB}\napps:", "bad.yaml:4", "oom"),
     ("apps:", "memory: {system: 99GiB}\napps:", "memory.system", "99"),
     ("apps:", "load: {first: 3s}\napps:", "bad.yaml:4", "start: cold"),
+    ("apps:", "kv: {pool: 100GiB}\napps:", "kv.pool", "8.00 GiB of ram"),
     ("apps:", "shared_bandwidth: 900GB/s\napps:", "shared_bandwidth", "900"),
     ("apps:", "thermal: {resistance: 5, levels: [{enter: 50, speed: 0.5}, {enter: 40, speed: 0.3}]}\napps:", "bad.yaml:4", "order"),
     (GOOD[GOOD.index("arrivals"):], "trace: order.csv}\n", "order.csv:3", "order"),
@@ -109,6 +110,9 @@ for arguments, stopped in (([], "interrupted"), (["--replications", "3"], "inter
 r = run("good.yaml", "--trace", "trace.json")
 slices = json.loads((here / "trace.json").read_text())["traceEvents"]
 expect(r.returncode == 0 and {"prompt", "decode"} <= {s["name"] for s in slices}, "a trace for the viewer")
+expect(run("good.yaml", "--duration", "1d").returncode == 0, "a duration in days")
+negative = run("good.yaml", "--seed", "-1")
+expect(negative.returncode == 2 and len(negative.stderr) < 120, "a negative seed is refused in a line: " + negative.stderr)
 expect(run("good.yaml", "--ttft-p95", "1h", "--require").returncode == 0, "objectives that hold")
 expect(run("good.yaml", "--ttft-p95", "1ms", "--require").returncode == 1, "objectives that do not hold")
 lines = run("good.yaml", "--timeline").stdout.splitlines()
