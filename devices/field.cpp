@@ -37,10 +37,6 @@ void append(Field& field, Searched s) {
     field.models.push_back(std::move(s.model));
 }
 
-bool has_card(const device::Device& device) {
-    return device.pool("vram") != nullptr;
-}
-
 }  // namespace
 
 plan::Deployment opened_axes(const plan::Deployment& deployment) {
@@ -60,7 +56,7 @@ Field search_model(const plan::Deployment& open, std::int64_t least_context) {
     // axis.
     const Opened opened = open_deployment(open);
     const plan::Grid grid = plan::default_grid(opened.model, opened.deployment, least_context,
-                                               has_card(opened.device), catalogue_drafts());
+                                               may_spill(opened.device), catalogue_drafts());
     Field field;
     field.device = open.device;
     Searched s = searched(opened.model, opened.deployment, grid, opened.device, 0);
@@ -80,7 +76,7 @@ Field search_catalogue(const plan::Deployment& open, const std::vector<std::int6
         if (m && runs_text(*m)) {
             plan::Deployment d = open;
             d.model = m->id;
-            plan::Grid grid = plan::default_grid(*m, d, 0, has_card(device), {});
+            plan::Grid grid = plan::default_grid(*m, d, 0, may_spill(device), {});
             std::vector<std::int64_t> within;
             for (const std::int64_t c : contexts)
                 if (m->trained_context == 0 || c <= m->trained_context) within.push_back(c);

@@ -149,6 +149,11 @@ void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& 
 
 void warn(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     for (const std::string& w : p.warnings) a.warnings.push_back({"model", w});
+    if (p.draft && !p.model.family.empty() && !p.draft->model.family.empty() &&
+        p.draft->model.family != p.model.family)
+        a.warnings.push_back({"draft_family", fmt::format("{} and its draft {} are of different families: "
+                                                          "drafting needs the same tokenizer",
+                                                          p.model.id, p.draft->model.id)});
     if (p.model.trained_context > 0 && k.context > p.model.trained_context)
         a.warnings.push_back({"context_beyond_training",
                               fmt::format("the model was trained for {} tokens; {} is beyond that",
