@@ -203,6 +203,10 @@
         <translation>精确</translation>
     </message>
     <message>
+        <source>at central rates</source>
+        <translation>按中心速率</translation>
+    </message>
+    <message>
         <source>KL divergence, nats</source>
         <translation>KL 散度，奈特</translation>
     </message>
@@ -505,10 +509,6 @@
     <message>
         <source>%1 bytes</source>
         <translation>%1 字节</translation>
-    </message>
-    <message>
-        <source>exact</source>
-        <translation>精确</translation>
     </message>
     <message>
         <source>%1, holds in %2 of 100 cases</source>
