@@ -431,7 +431,7 @@ void ControlPanel::refresh_facts() {
          QStringLiteral("device.pools.%1.bandwidth_bytes_per_second").arg(p.target.pool),
          pool.bandwidth.value);
     QString memory = pool.capacity.value > 0
-                         ? tr("%1 %2, %3 for one process")
+                         ? tr("%1 %2, %3 per process")
                                .arg(shown(bytes_text(pool.capacity)), text_of(pool.name).toUpper(),
                                     shown(bytes_text(pool.usable)))
                          : tr("size of its memory unknown");

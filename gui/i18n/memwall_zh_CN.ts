@@ -367,7 +367,7 @@
         <translation>带宽未知</translation>
     </message>
     <message>
-        <source>%1 %2, %3 for one process</source>
+        <source>%1 %2, %3 per process</source>
         <translation>%1 %2，单进程可用 %3</translation>
     </message>
     <message>

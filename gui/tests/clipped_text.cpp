@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QStyle>
 #include <QStyleOptionButton>
@@ -37,7 +38,14 @@ bool inside_window(const QWidget& w, const QWidget& window) {
 void check_label(const QLabel& label, QStringList& out, const QString& place) {
     QString text = label.text();
     if (label.buddy()) text.remove('&');
-    if (text.isEmpty() || label.textFormat() == Qt::RichText || text.startsWith('<')) return;
+    if (text.isEmpty()) return;
+    if (label.textFormat() == Qt::RichText ||
+        (label.textFormat() == Qt::AutoText && Qt::mightBeRichText(text))) {
+        if (!label.wordWrap() && label.sizeHint().width() > label.width() + 1) out << place + "cut: " + text;
+        if (label.wordWrap() && label.heightForWidth(label.width()) > label.height() + 2)
+            out << place + "cut in height: " + text;
+        return;
+    }
     const QRect room = label.contentsRect();
     if (label.wordWrap()) {
         const QRect need =
@@ -46,7 +54,8 @@ void check_label(const QLabel& label, QStringList& out, const QString& place) {
         // A word wider than the label cannot wrap; Chinese wraps between any two characters.
         if (std::any_of(text.begin(), text.end(), [](QChar c) { return c.script() == QChar::Script_Han; }))
             return;
-        for (const QString& word : text.split(' '))
+        static const QRegularExpression ends(QStringLiteral("(?<=[/-])| "));  // a path wraps too
+        for (const QString& word : text.split(ends))
             if (label.fontMetrics().horizontalAdvance(word) > room.width() + 1)
                 out << place + "word too wide: " + word;
         return;
@@ -55,7 +64,8 @@ void check_label(const QLabel& label, QStringList& out, const QString& place) {
     if (label.fontMetrics().height() > room.height() + 2) out << place + "cut in height: " + text;
 }
 
-/// Cells and headings; of a tree all but the last column, which holds sources of any length.
+/// Cells and headings. Of a tree not the last column, which holds sources of any length, and in the smallest
+/// window not the names, which are read in full beside it.
 void check_columns(const QAbstractItemView& view, const QHeaderView& header, bool last, QStringList& out,
                    const QString& place) {
     const QAbstractItemModel* model = view.model();
@@ -75,7 +85,8 @@ void check_columns(const QAbstractItemView& view, const QHeaderView& header, boo
                 need = std::max(need,
                                 view.fontMetrics().horizontalAdvance(model->index(r, c).data().toString()));
         }
-        if (need > header.sectionSize(c) + 1) out << place + "cells of the column " + title;
+        const bool may_be_cut = c == 0 && !last && view.window()->width() < 1280;
+        if (need > header.sectionSize(c) + 1 && !may_be_cut) out << place + "cells of the column " + title;
     }
 }
 
