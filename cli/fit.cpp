@@ -23,6 +23,7 @@ struct Options {
     DeploymentOptions deployment;
     DemandOptions demands;
     std::string search, lane = "mmlu_pro_written", sort = "score";
+    double min_score = 0;
     std::size_t limit = 25;
     bool all = false, json = false, csv = false, markdown = false;
 };
@@ -108,8 +109,12 @@ int run(const Options& o) {
     const plan::Demands demands = o.demands.demands(base);
     const auto rank = devices::parse_rank(o.sort);
     if (!rank) throw Error("--sort", fmt::format("'{}'", o.sort), "score, latency, memory, quality or size");
-    const auto rows =
+    auto rows =
         devices::fit_catalogue(base, demands, o.search, parse_lane(o.lane), *rank, progress_bar("fit"));
+    if (o.min_score > 0)
+        std::erase_if(rows, [&](const devices::Fitted& f) {
+            return !f.score || f.score->at_chance || f.score->unranked || f.score->value < o.min_score;
+        });
     std::size_t admitted = 0;
     for (const devices::Fitted& f : rows) admitted += f.admitted;
     const std::size_t limit = o.all ? rows.size() : o.limit;
@@ -147,6 +152,11 @@ void add_fit(Command command) {
     o->demands.add_to(*app);
     app->add_option("--score", o->lane, "benchmark across models (mmlu_pro_written)")
         ->type_name("LANE")
+        ->group("Decision");
+    app->add_option("--min-score", o->min_score,
+                    "leave out models that score less there, or that nobody has scored")
+        ->type_name("PERCENT")
+        ->check(CLI::Range(0.0, 100.0))
         ->group("Decision");
     app->add_option("--sort", o->sort, "score, latency, memory, quality or size (score)")->group("Output");
     app->add_option("--limit", o->limit, "rows to show (25)")->type_name("N")->group("Output");

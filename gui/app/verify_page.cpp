@@ -373,7 +373,10 @@ void VerifyPage::show_detail(int row) {
     set_role(detail_, "");
     restyle(detail_);
     const kernels::VerifyItem& i = table_->item(row);
-    const auto value = [&](double v) { return shown(measured_text(v, i.unit)); };
+    // A word joiner: "GB/s" does not wrap behind its stroke.
+    const auto value = [&](double v) {
+        return shown(measured_text(v, i.unit)).replace(u'/', QStringLiteral("/\u2060"));
+    };
     QStringList lines;
     lines << QStringLiteral("<b>%1</b>")
                  .arg((table_->data(table_->index(row, VerificationModel::model)).toString() +

@@ -1966,7 +1966,7 @@ Click to see where it comes from</source>
         <translation>量化后更低，幅度未测</translation>
     </message>
     <message>
-        <source>quantized: up to %1 points lower</source>
+        <source>quantized: at most %1 lower</source>
         <translation>量化后至多低 %1 分</translation>
     </message>
     <message>

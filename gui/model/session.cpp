@@ -102,6 +102,16 @@ bool Session::apply(const plan::Deployment& deployment) {
     }
 }
 
+bool Session::start_with(const plan::Deployment& deployment) {
+    try {
+        show({deployment, std::make_shared<const devices::Planned>(planner_->plan(deployment))});
+        return true;
+    } catch (const std::exception& e) {
+        Q_EMIT failed(text_of(e.what()));
+        return false;
+    }
+}
+
 bool Session::apply(const plan::Suggestion& s) {
     try {
         plan::Deployment wanted = deployment_;

@@ -42,6 +42,8 @@ class Session : public QObject {
     void finish_step() { last_step_.clear(); }
     /// A whole deployment as one undo step.
     bool apply(const plan::Deployment& deployment);
+    /// The same for what nobody asked for: no step that can be undone.
+    bool start_with(const plan::Deployment& deployment);
     /// One of planned().advice.suggestions.
     bool apply(const plan::Suggestion& suggestion);
     /// A model (GGUF, config.json or its folder, safetensors, model YAML), a deployment or a device profile.

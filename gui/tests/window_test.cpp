@@ -364,8 +364,12 @@ class WindowTest : public QObject {
         MainWindow second(other);
         second.set_save_on_close(false);
         second.restore();
-        QVERIFY(other.planned_once());
+        QVERIFY(other.planned_once());  // before the catalogue was searched
         QCOMPARE(other.planned().plan.verdict, plan::Verdict::fits);
+        QTRY_VERIFY_WITH_TIMEOUT(second.ready(), 60000);
+        QCOMPARE(other.planned().plan.verdict, plan::Verdict::fits);
+        QVERIFY(other.planned().plan.speed.decode.central.value >= 3);
+        QVERIFY(!other.can_undo());
     }
 
     void a_suggestion_applies_on_click() {
