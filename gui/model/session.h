@@ -86,6 +86,7 @@ class Session : public QObject {
     /// `step` names the change for joining undo steps; empty = a step of its own.
     void note_undo(const QString& step);
     /// Plans it; throws Error.
+    State planned_state(const plan::Deployment& deployment);
     void go_to(const plan::Deployment& deployment, const QString& step);
     void show(State state);
 

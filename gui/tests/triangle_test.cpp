@@ -163,7 +163,11 @@ class TriangleTest : public QObject {
         std::set<QString> admitted;
         for (std::size_t i = 0; i < t.size(); ++i)
             if (t.admitted(i)) admitted.insert(t.model(i));
-        QCOMPARE(runs, admitted.size());
+        // fit also runs models beyond the context they were trained on; the search of the window does not.
+        QVERIFY(runs >= admitted.size() && !admitted.empty());
+        for (const auto& m : j["models"])
+            if (!m["admitted"].get<bool>())
+                QVERIFY(!admitted.contains(QString::fromStdString(m["id"].get<std::string>())));
     }
 
     void the_page_is_driven() {
