@@ -25,6 +25,7 @@ struct Options {
     DeploymentOptions deployment;
     DemandOptions demands;
     std::string search, lane = "mmlu_pro_written", sort = "score";
+    double min_score = 0;
     std::int64_t limit = 25;
     bool all = false, json = false, csv = false, markdown = false;
 };
@@ -141,12 +142,16 @@ int run(const Options& o) {
     const auto rank = devices::parse_rank(o.sort);
     const quality::Lane lane = parse_lane(o.lane);
     if (!rank) throw Error("--sort", fmt::format("'{}'", o.sort), "score, latency, memory, quality or size");
-    const auto rows = devices::fit_catalogue(base, demands, o.search, lane, *rank, progress_bar("fit"));
-    std::size_t admitted = 0;
-    for (const devices::Fitted& f : rows) admitted += f.admitted;
+    auto rows = devices::fit_catalogue(base, demands, o.search, lane, *rank, progress_bar("fit"));
     if (rows.empty())
         throw Error("SEARCH", fmt::format("no model holds '{}'", o.search), "part of an id or family",
                     "memwall models lists them");
+    if (o.min_score > 0)
+        std::erase_if(rows, [&](const devices::Fitted& f) {
+            return !f.score || f.score->at_chance || f.score->unranked || f.score->value < o.min_score;
+        });
+    std::size_t admitted = 0;
+    for (const devices::Fitted& f : rows) admitted += f.admitted;
     const std::size_t limit = o.all ? rows.size() : static_cast<std::size_t>(o.limit);
     const view::TextTable yes = table(rows, demands, true, limit, o.lane);
     if (o.json) {
@@ -189,6 +194,11 @@ void add_fit(Command command) {
     o->demands.add_to(*app);
     app->add_option("--score", o->lane, "benchmark across models (mmlu_pro_written)")
         ->type_name("LANE")
+        ->group("Decision");
+    app->add_option("--min-score", o->min_score,
+                    "leave out models that score less there, or that nobody has scored")
+        ->type_name("PERCENT")
+        ->check(CLI::Range(0.0, 100.0))
         ->group("Decision");
     app->add_option("--sort", o->sort, "score, latency, memory, quality or size (score)")->group("Output");
     app->add_option("--limit", o->limit, "rows to show (25)")

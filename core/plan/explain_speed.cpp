@@ -53,10 +53,14 @@ struct SpeedChapter {
         return item;
     }
 
+    /// A single value at the central rates: not exact, and no interval of its own that would hold any share
+    /// of cases.
+    Interval<double> at_central_rates(double v) const { return {v, v, v, 0, t.machine.basis}; }
+
     /// One row an operator: what it touches and computes, the time that takes at the machine's rates, and
     /// what binds it.
     LedgerItem operators(const char* name, const speed::Phase& phase) const {
-        LedgerItem all = leaf(name, Interval<double>::exact(0), Unit::seconds,
+        LedgerItem all = leaf(name, at_central_rates(0), Unit::seconds,
                               "sum of the operators at the central rates, without launches");
         for (const OperatorTime& o : operator_times(p, k, t, phase)) {
             std::vector<LedgerInput> in;
@@ -71,7 +75,7 @@ struct SpeedChapter {
                 in.push_back({"operations", fmt::format("{:.3g} G", o.operations / 1e9), "2 a multiply-add"});
             in.push_back({"bound", std::string(o.bound), "the largest of the terms"});
             all.value.low = all.value.central = all.value.high = all.value.central + o.time.value;
-            all.children.push_back(leaf(o.name, Interval<double>::exact(o.time.value), Unit::seconds,
+            all.children.push_back(leaf(o.name, at_central_rates(o.time.value), Unit::seconds,
                                         "max(bytes / effective bandwidth, packed weights / unpacking rate, "
                                         "operations / effective compute)",
                                         std::move(in)));

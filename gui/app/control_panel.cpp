@@ -110,7 +110,7 @@ ControlPanel::Control& ControlPanel::add_control(const QString& key, const QStri
     c.box = new QWidget;
     auto* column = new QVBoxLayout(c.box);
     column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    column->setSpacing(1);
     auto* head = new QHBoxLayout;
     head->setSpacing(6);
     c.name = new QLabel(name);
@@ -157,8 +157,8 @@ void ControlPanel::build() {
     auto* inner = new QWidget;
     set_role(inner, "panel");
     auto* column = new QVBoxLayout(inner);
-    column->setContentsMargins(14, 10, 12, 12);
-    column->setSpacing(7);
+    column->setContentsMargins(14, 8, 12, 8);
+    column->setSpacing(5);
 
     const auto finish = [&](const QString& key, bool with_note) {
         Control& c = controls_[key];
@@ -243,7 +243,7 @@ void ControlPanel::build() {
     three_note->setWordWrap(true);
     controls_["sequences"].note = three_note;
     auto* group = new QVBoxLayout;
-    group->setSpacing(2);
+    group->setSpacing(1);
     group->addWidget(three);
     group->addWidget(three_note);
     column->addLayout(group);
@@ -253,12 +253,13 @@ void ControlPanel::build() {
     simple("draft", tr("Draft m&odel"));
     simple("offload", tr("Off&load"));
 
-    column->addWidget(line());
-    suggestions_ = new QWidget;
+    suggestions_ = new QFrame(this);
+    set_role(suggestions_, "pinned");
     suggestion_rows_ = new QVBoxLayout(suggestions_);
-    suggestion_rows_->setContentsMargins(0, 0, 0, 0);
-    suggestion_rows_->setSpacing(2);
-    column->addWidget(suggestions_);
+    suggestion_rows_->setContentsMargins(14, 7, 12, 8);
+    suggestion_rows_->setSpacing(1);
+    suggestions_->installEventFilter(this);
+
     column->addWidget(line());
     build_more(column);
     column->addStretch(1);
@@ -430,7 +431,7 @@ void ControlPanel::refresh_facts() {
          QStringLiteral("device.pools.%1.bandwidth_bytes_per_second").arg(p.target.pool),
          pool.bandwidth.value);
     QString memory = pool.capacity.value > 0
-                         ? tr("%1 %2, %3 for one process")
+                         ? tr("%1 %2, %3 per process")
                                .arg(shown(bytes_text(pool.capacity)), text_of(pool.name).toUpper(),
                                     shown(bytes_text(pool.usable)))
                          : tr("size of its memory unknown");
@@ -527,9 +528,32 @@ void ControlPanel::ask_consequences() {
         });
 }
 
+void ControlPanel::place_suggestions() {
+    const int inside = width() - 1;  // the panel's own border
+    const QLayout& rows = *suggestions_->layout();
+    const int height =
+        rows.hasHeightForWidth() ? rows.totalHeightForWidth(inside) : rows.totalSizeHint().height();
+    if (viewportMargins().bottom() != height) setViewportMargins(0, 0, 0, height);
+    suggestions_->setGeometry(0, this->height() - height, inside, height);
+    suggestions_->raise();
+}
+
+void ControlPanel::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    place_suggestions();
+}
+
+bool ControlPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == suggestions_ && event->type() == QEvent::LayoutRequest) place_suggestions();
+    return QScrollArea::eventFilter(watched, event);
+}
+
 void ControlPanel::refresh_suggestions() {
     while (QLayoutItem* item = suggestion_rows_->takeAt(0)) {
-        if (item->widget()) item->widget()->deleteLater();
+        if (item->widget()) {
+            item->widget()->hide();
+            item->widget()->deleteLater();
+        }
         delete item;
     }
     const auto& advice = session_.planned().advice;

@@ -38,6 +38,10 @@ class ControlPanel : public QScrollArea {
   Q_SIGNALS:
     void sent_to_ledger(const QString& item);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     /// A name, a fact at the right, a field, a grey line, and an error below when the text was refused.
     struct Control {
@@ -58,6 +62,7 @@ class ControlPanel : public QScrollArea {
     void show_error(const QString& option, const QString& message);
     void set(const QString& option, const QString& text, bool continues = false);
     void refresh_suggestions();
+    void place_suggestions();
     void refresh_facts();
     void ask_consequences();
 
@@ -65,7 +70,7 @@ class ControlPanel : public QScrollArea {
     std::map<QString, Control> controls_;    // by key
     std::map<QString, QString> control_of_;  // option -> key
     QSlider* slider_ = nullptr;
-    QWidget* suggestions_ = nullptr;
+    QWidget* suggestions_ = nullptr;  // below what scrolls: always in sight
     QVBoxLayout* suggestion_rows_ = nullptr;
     QWidget* more_ = nullptr;
     QToolButton* more_button_ = nullptr;

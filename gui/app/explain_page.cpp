@@ -12,10 +12,12 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSignalBlocker>
 #include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QTreeView>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/size_text.h"
@@ -155,12 +157,16 @@ ExplainPage::ExplainPage(Session& session, QWidget* parent)
     detail->addLayout(buttons);
     row->addWidget(right, 2);
 
+    tree_->viewport()->installEventFilter(this);
+    connect(tree_, &QTreeView::expanded, this, &ExplainPage::fit_columns);
     connect(field_, &QLineEdit::textChanged, this, [this](const QString& words) {
         filter_->set_words(words);
+        const QSignalBlocker quiet(tree_);  // columns are fitted once
         if (words.isEmpty())
             tree_->expandToDepth(0);
         else
             tree_->expandAll();
+        fit_columns();
     });
     connect(tree_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             [this](const QModelIndex& now) {
@@ -214,11 +220,7 @@ void ExplainPage::refresh() {
         tree_->expandToDepth(0);
         if (const QModelIndex kv = model_->find("memory/kv_cache"); kv.isValid())
             tree_->expand(filter_->mapFromSource(kv));
-        const int em = tree_->fontMetrics().horizontalAdvance('0');
         tree_->header()->setStretchLastSection(true);
-        tree_->header()->resizeSection(LedgerModel::item_column, em * 27);
-        tree_->header()->resizeSection(LedgerModel::value_column, em * 14);
-        tree_->header()->resizeSection(LedgerModel::interval_column, em * 17);
     }
     for (const QString& p : open)
         if (const QModelIndex at = model_->find(p); at.isValid())
@@ -227,6 +229,28 @@ void ExplainPage::refresh() {
     if (!at.isValid()) at = model_->find("memory/kv_cache");
     if (!at.isValid()) at = model_->index(0, 0);
     tree_->setCurrentIndex(filter_->mapFromSource(at));
+    fit_columns();
+}
+
+/// Numbers are never cut; names have what they need as long as a sixth is left for what the numbers rest on,
+/// which may be cut.
+void ExplainPage::fit_columns() {
+    const QAbstractItemView& view = *tree_;  // where the hint is public
+    const int all = tree_->viewport()->width(), least = tree_->fontMetrics().horizontalAdvance('0') * 10;
+    int rest = all - all / 6;
+    for (const int column : {LedgerModel::value_column, LedgerModel::interval_column}) {
+        const int width = std::max(view.sizeHintForColumn(column) + 6, least);
+        tree_->header()->resizeSection(column, width);
+        rest -= width;
+    }
+    tree_->header()->resizeSection(
+        LedgerModel::item_column,
+        std::clamp(view.sizeHintForColumn(LedgerModel::item_column) + 10, least, std::max(least, rest)));
+}
+
+bool ExplainPage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == tree_->viewport() && event->type() == QEvent::Resize && shown_) fit_columns();
+    return Page::eventFilter(watched, event);
 }
 
 void ExplainPage::select_item(const QString& item) {
@@ -257,10 +281,10 @@ void ExplainPage::show_item(const QModelIndex& source) {
     QStringList words;
     if (!exact.isEmpty()) words << exact;
     if (item.value.is_exact())
-        words << tr("exact");
+        words << range;  // "exact", or what it rests on instead of an interval
     else
-        words << tr("%1, holds in %2 of 100 cases").arg(range).arg(std::lround(item.value.level * 100))
-              << tr("basis: %1").arg(text_of(item.value.basis));
+        words << tr("%1, holds in %2 of 100 cases").arg(range).arg(std::lround(item.value.level * 100));
+    if (!stated_exact(item)) words << tr("basis: %1").arg(text_of(item.value.basis));
     raw_->setText(words.join(QStringLiteral(" · ")));
     const QString formula = item.formula.empty() && !item.children.empty() ? tr("sum of the lines below it")
                                                                            : text_of(item.formula);

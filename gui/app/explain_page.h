@@ -36,9 +36,11 @@ class ExplainPage : public Page {
 
   protected:
     void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
     void show_item(const QModelIndex& source);
+    void fit_columns();
 
     LedgerModel* model_;
     LedgerFilter* filter_;

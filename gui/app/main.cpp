@@ -111,25 +111,21 @@ int run(int argc, char** argv) {
     gui::set_language(arguments.language);
     gui::Session session;
     gui::MainWindow window(session);
-    if (arguments.target.isEmpty() && arguments.device.isEmpty() && !arguments.fresh) {
-        window.restore();
+    if (arguments.target.isEmpty()) {
+        if (arguments.device.isEmpty() && !arguments.fresh)
+            window.restore();
+        else
+            window.start_afresh(arguments.device.toStdString());
     } else {
-        plan::Deployment d = gui::start_deployment();
-        if (!arguments.target.isEmpty() || !arguments.device.isEmpty()) {
-            // Recipe and cache were chosen for that model on that device.
-            plan::Deployment plain;
-            plain.model = d.model;
-            plain.device = arguments.device.isEmpty() ? d.device : arguments.device.toStdString();
-            plain.context = d.context;
-            d = plain;
-        }
-        if (arguments.target.isEmpty() || QFileInfo::exists(arguments.target)) {
-            session.apply(d);
-            if (!arguments.target.isEmpty()) window.open_path(arguments.target);
+        const plan::Deployment first = gui::start_at_once(arguments.device.toStdString());
+        if (QFileInfo::exists(arguments.target)) {
+            session.start_with(first);
+            window.open_path(arguments.target);
         } else {
-            plan::Deployment wanted = d;
+            plan::Deployment wanted = first;
             wanted.model = arguments.target.toStdString();
-            if (!session.apply(wanted)) session.apply(d);  // the message stays in the bar
+            wanted.quant.clear();                                        // was chosen for the other model
+            if (!session.start_with(wanted)) session.start_with(first);  // the message stays in the bar
         }
     }
     window.show_page(arguments.page);

@@ -277,7 +277,17 @@ void MainWindow::restore() {
             errors_->show_message(text_of(e.what()), false);
         }
     }
-    session_.apply(start_deployment());
+    start_afresh();
+}
+
+void MainWindow::start_afresh(const std::string& device) {
+    const plan::Deployment first = start_at_once(device);
+    if (!session_.start_with(first)) return;
+    // The window is there at once; what was touched meanwhile stays.
+    files_.submit([first](const JobControl&) { return best_start(first); },
+                  [this, shown = session_.shared_plan()](const plan::Deployment& best) {
+                      if (session_.shared_plan() == shown) session_.start_with(best);
+                  });
 }
 
 void MainWindow::save_settings() const {

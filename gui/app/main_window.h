@@ -26,9 +26,11 @@ class MainWindow : public QMainWindow {
   public:
     explicit MainWindow(Session& session, QWidget* parent = nullptr);
 
-    /// The deployment of the last start, else a useful one (start_deployment()). Also geometry and recent
+    /// The deployment of the last start, else a useful one (start_afresh()). Also geometry and recent
     /// files.
     void restore();
+    /// A small model at once, and the best one for the device as soon as a worker has found it.
+    void start_afresh(const std::string& device = "");
     void save_settings() const;
     void set_save_on_close(bool on) { save_on_close_ = on; }
 

@@ -74,6 +74,7 @@ SimulatePage::SimulatePage(Session& session, QWidget* parent)
     metrics_table_->verticalHeader()->hide();
     metrics_table_->verticalHeader()->setMinimumSectionSize(10);
     metrics_table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(type(Type::control)).height() + 6);
+    metrics_table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     metrics_table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     metrics_table_->horizontalHeader()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     metrics_table_->setAccessibleName(tr("Metrics"));

@@ -337,7 +337,7 @@ void TrianglePage::draw_card() {
         const quality::ScoreBand band = triangle_.band(*i);
         row(text_of(quality::lane_name(s->lane)), QString::number(s->value, 'f', 1),
             band.open         ? tr("quantized: lower, by how much is not measured")
-            : band.points > 0 ? tr("quantized: up to %1 points lower").arg(band.points)
+            : band.points > 0 ? tr("quantized: at most %1 lower").arg(band.points)
                               : QString());
         row(tr("Reported by"), text_of(s->reporter));
     } else if (triangle_.scope() == Scope::catalogue) {

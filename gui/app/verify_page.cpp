@@ -56,6 +56,7 @@ QTableView* plain_table(QAbstractItemModel* model, const QString& name) {
     view->verticalHeader()->setDefaultSectionSize(QFontMetrics(type(Type::control)).height() + 6);
     view->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     view->horizontalHeader()->setStretchLastSection(true);
+    view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     view->setAccessibleName(name);
     return view;
 }
@@ -80,11 +81,11 @@ VerifyPage::VerifyPage(Session& session, QWidget* parent)
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(8);
     row->addWidget(bars_card_, 64);
-    auto* side = new QVBoxLayout;
-    side->setSpacing(8);
-    side->addWidget(probes_card_, 6);
-    side->addWidget(detail_card_, 4);
-    row->addLayout(side, 36);
+    side_ = new QVBoxLayout;
+    side_->setSpacing(8);
+    side_->addWidget(probes_card_, 6);
+    side_->addWidget(detail_card_, 4);
+    row->addLayout(side_, 36);
     for (QWidget* w : {static_cast<QWidget*>(bars_card_), static_cast<QWidget*>(probes_card_),
                        static_cast<QWidget*>(detail_card_)}) {
         w->setMinimumSize(200, 120);
@@ -349,6 +350,7 @@ void VerifyPage::draw_probes() {
             tr("Not calibrated yet: plans for this machine rest on what its class usually does."));
         probes_model_->set_results({});
         probes_->hide();
+        side_->setStretchFactor(probes_card_, 1);  // a sentence needs no room
         return;
     }
     probes_note_->setText(tr("%1 · %2 · threads: %3 · pages: %4")
@@ -357,6 +359,7 @@ void VerifyPage::draw_probes() {
                               .arg(text_of(c->pages)));
     probes_model_->set_results(c->results);
     probes_->show();
+    side_->setStretchFactor(probes_card_, 6);
     probes_->resizeColumnsToContents();
 }
 
@@ -370,7 +373,10 @@ void VerifyPage::show_detail(int row) {
     set_role(detail_, "");
     restyle(detail_);
     const kernels::VerifyItem& i = table_->item(row);
-    const auto value = [&](double v) { return shown(measured_text(v, i.unit)); };
+    // A word joiner: "GB/s" does not wrap behind its stroke.
+    const auto value = [&](double v) {
+        return shown(measured_text(v, i.unit)).replace(u'/', QStringLiteral("/\u2060"));
+    };
     QStringList lines;
     lines << QStringLiteral("<b>%1</b>")
                  .arg((table_->data(table_->index(row, VerificationModel::model)).toString() +

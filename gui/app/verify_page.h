@@ -14,6 +14,7 @@ class QScrollArea;
 class QSpinBox;
 class QStackedWidget;
 class QTableView;
+class QVBoxLayout;
 
 namespace memwall::gui {
 
@@ -65,6 +66,7 @@ class VerifyPage : public Page {
     QProgressBar* progress_;
     QLabel *progress_note_, *profile_note_;
     class ProbesModel* probes_model_;
+    QVBoxLayout* side_ = nullptr;
 };
 
 }  // namespace memwall::gui

@@ -287,6 +287,16 @@ void PlotView::draw_layer_labels(QPainter& p, std::vector<QRectF>& taken) {
     }
 }
 
+/// Of sized dots, which are few; clouds are for looking through.
+bool PlotView::covers_dot(const QRectF& box) const {
+    for (const Dots& d : dots_)
+        for (std::size_t i = 0; i < d.radii.size() && i < d.points.size(); ++i) {
+            const double r = d.radii[i];
+            if (box.intersects({px(d.points[i].x) - r, py(d.points[i].y) - r, 2 * r, 2 * r})) return true;
+        }
+    return false;
+}
+
 void PlotView::draw_labels(QPainter& p, std::vector<QRectF>& taken) {
     for (const Label& l : labels_) {
         const QPointF at(px(l.at.x), py(l.at.y));
@@ -306,21 +316,24 @@ void PlotView::draw_labels(QPainter& p, std::vector<QRectF>& taken) {
         const QRectF inside(area_.left() + 2, 0, width() - area_.left() - 4, area_.bottom());
         QRectF box = placed(l.side);
         bool found = false;
-        for (const Qt::Alignment side :
-             {l.side, Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter),
-              Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter), Qt::Alignment(Qt::AlignTop),
-              Qt::Alignment(Qt::AlignBottom), Qt::Alignment(Qt::AlignRight | Qt::AlignTop),
-              Qt::Alignment(Qt::AlignRight | Qt::AlignBottom), Qt::Alignment(Qt::AlignLeft | Qt::AlignTop),
-              Qt::Alignment(Qt::AlignLeft | Qt::AlignBottom)}) {
-            const QRectF candidate = placed(side);
-            if (!inside.contains(candidate)) continue;
-            if (std::any_of(taken.begin(), taken.end(),
-                            [&](const QRectF& t) { return t.intersects(candidate); }))
-                continue;
-            box = candidate;
-            found = true;
-            break;
-        }
+        // Not over other dots where that is possible; not over other words in any case.
+        for (const bool off_dots : {true, false})
+            for (const Qt::Alignment side :
+                 {l.side, Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter),
+                  Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter), Qt::Alignment(Qt::AlignTop),
+                  Qt::Alignment(Qt::AlignBottom), Qt::Alignment(Qt::AlignRight | Qt::AlignTop),
+                  Qt::Alignment(Qt::AlignRight | Qt::AlignBottom),
+                  Qt::Alignment(Qt::AlignLeft | Qt::AlignTop),
+                  Qt::Alignment(Qt::AlignLeft | Qt::AlignBottom)}) {
+                const QRectF candidate = placed(side);
+                if (!inside.contains(candidate)) continue;
+                if (std::any_of(taken.begin(), taken.end(),
+                                [&](const QRectF& t) { return t.intersects(candidate); }))
+                    continue;
+                if (found || (off_dots && covers_dot(candidate))) continue;
+                box = candidate;
+                found = true;
+            }
         if (!found) clipped_.append(l.text);
         write(p, box, l.text, l.color, l.bold, l.plate, &taken);
     }

@@ -84,6 +84,7 @@ class PlotView : public QChartView {
     void draw_dots(QPainter& p);
     void draw_limits(QPainter& p, std::vector<QRectF>& taken);
     void draw_layer_labels(QPainter& p, std::vector<QRectF>& taken);
+    bool covers_dot(const QRectF& box) const;
     void draw_labels(QPainter& p, std::vector<QRectF>& taken);
     void draw_badges(QPainter& p);
     void draw_cursor(QPainter& p, std::vector<QRectF>& taken);

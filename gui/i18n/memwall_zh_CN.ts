@@ -203,6 +203,10 @@
         <translation>精确</translation>
     </message>
     <message>
+        <source>at central rates</source>
+        <translation>按中心速率</translation>
+    </message>
+    <message>
         <source>KL divergence, nats</source>
         <translation>KL 散度，奈特</translation>
     </message>
@@ -363,7 +367,7 @@
         <translation>带宽未知</translation>
     </message>
     <message>
-        <source>%1 %2, %3 for one process</source>
+        <source>%1 %2, %3 per process</source>
         <translation>%1 %2，单进程可用 %3</translation>
     </message>
     <message>
@@ -505,10 +509,6 @@
     <message>
         <source>%1 bytes</source>
         <translation>%1 字节</translation>
-    </message>
-    <message>
-        <source>exact</source>
-        <translation>精确</translation>
     </message>
     <message>
         <source>%1, holds in %2 of 100 cases</source>
@@ -1966,7 +1966,7 @@ Click to see where it comes from</source>
         <translation>量化后更低，幅度未测</translation>
     </message>
     <message>
-        <source>quantized: up to %1 points lower</source>
+        <source>quantized: at most %1 lower</source>
         <translation>量化后至多低 %1 分</translation>
     </message>
     <message>

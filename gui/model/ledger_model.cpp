@@ -55,6 +55,9 @@ constexpr ItemWords kItemWords[] = {
     {"output", QT_TRANSLATE_NOOP("ledger", "output head")},
 };
 
+/// As in the results above the pages; columns are narrow.
+constexpr QLatin1String kRate("tok/s");
+
 /// "10.16 GiB  [10.15 GiB - 10.19 GiB]" and "1.00 GiB (1,073,741,824 bytes)" without what follows the number.
 QString without_range(const QString& text) {
     const qsizetype ends[] = {text.indexOf(QStringLiteral(" (")), text.indexOf(QStringLiteral("  ["))};
@@ -89,18 +92,24 @@ QString item_words(std::string_view name) {
 QString ledger_value(const LedgerItem& item) {
     const QString all = text_of(view::value_text(item));
     // The exact bytes and the range have lines of their own.
-    return shown(without_range(all));
+    return shown(without_range(all)).replace(QLatin1String("tokens/s"), kRate);
+}
+
+bool stated_exact(const LedgerItem& item) {
+    return item.value.is_exact() && item.value.level > 0;
 }
 
 QString ledger_range(const LedgerItem& item) {
-    if (item.value.is_exact()) return QCoreApplication::translate("ledger", "exact");
+    if (stated_exact(item)) return QCoreApplication::translate("ledger", "exact");
+    if (item.value.is_exact()) return QCoreApplication::translate("ledger", "at central rates");
     const Interval<double>& v = item.value;
     LedgerItem low = {}, high = {};
     low.unit = high.unit = item.unit;
     low.value = Interval<double>::exact(v.low);
     high.value = Interval<double>::exact(v.high);
     return shown_range(without_range(text_of(view::value_text(low))) + " - " +
-                       without_range(text_of(view::value_text(high))));
+                       without_range(text_of(view::value_text(high))))
+        .replace(QLatin1String("tokens/s"), kRate);
 }
 
 LedgerModel::LedgerModel(QObject* parent)
@@ -161,9 +170,9 @@ QVariant LedgerModel::data(const QModelIndex& index, int role) const {
                 case interval_column:
                     return ledger_range(i);
                 case basis_column:
-                    return i.value.is_exact() && i.inputs.empty() ? QString()
-                           : !i.value.is_exact()                  ? text_of(i.value.basis)
-                                                                  : text_of(i.inputs.front().source);
+                    return !stated_exact(i)   ? text_of(i.value.basis)
+                           : i.inputs.empty() ? QString()
+                                              : text_of(i.inputs.front().source);
             }
             return {};
         case Qt::ToolTipRole:

@@ -14,6 +14,8 @@ namespace memwall::gui {
 QString item_words(std::string_view name);
 /// "1.00 GiB", "1.93 tokens/s".
 QString ledger_value(const LedgerItem& item);
+/// A single value that claims to hold no share of cases (level 0) is an estimate, not an exact number.
+bool stated_exact(const LedgerItem& item);
 QString ledger_range(const LedgerItem& item);
 
 class LedgerModel : public QAbstractItemModel {

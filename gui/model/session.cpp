@@ -55,13 +55,18 @@ QString Session::option(const QString& name) const {
     return option ? text_of(option->get(deployment_)) : QString();
 }
 
-void Session::go_to(const plan::Deployment& deployment, const QString& step) {
+Session::State Session::planned_state(const plan::Deployment& deployment) {
     QElapsedTimer timer;
     timer.start();
     auto planned = std::make_shared<const devices::Planned>(planner_->plan(deployment));
     milliseconds_ = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    return {deployment, std::move(planned)};
+}
+
+void Session::go_to(const plan::Deployment& deployment, const QString& step) {
+    State state = planned_state(deployment);
     note_undo(step);
-    show({deployment, std::move(planned)});
+    show(std::move(state));
 }
 
 void Session::note_undo(const QString& step) {
@@ -95,6 +100,16 @@ bool Session::set_option(const QString& name, const QString& text, bool continue
 bool Session::apply(const plan::Deployment& deployment) {
     try {
         go_to(deployment, {});
+        return true;
+    } catch (const std::exception& e) {
+        Q_EMIT failed(text_of(e.what()));
+        return false;
+    }
+}
+
+bool Session::start_with(const plan::Deployment& deployment) {
+    try {
+        show(planned_state(deployment));
         return true;
     } catch (const std::exception& e) {
         Q_EMIT failed(text_of(e.what()));

@@ -42,6 +42,8 @@ class Session : public QObject {
     void finish_step() { last_step_.clear(); }
     /// A whole deployment as one undo step.
     bool apply(const plan::Deployment& deployment);
+    /// The same for what nobody asked for: no step that can be undone.
+    bool start_with(const plan::Deployment& deployment);
     /// One of planned().advice.suggestions.
     bool apply(const plan::Suggestion& suggestion);
     /// A model (GGUF, config.json or its folder, safetensors, model YAML), a deployment or a device profile.
@@ -84,6 +86,7 @@ class Session : public QObject {
     /// `step` names the change for joining undo steps; empty = a step of its own.
     void note_undo(const QString& step);
     /// Plans it; throws Error.
+    State planned_state(const plan::Deployment& deployment);
     void go_to(const plan::Deployment& deployment, const QString& step);
     void show(State state);
 

@@ -358,7 +358,7 @@ QString Triangle::command() const {
     QString out =
         (fit ? QStringLiteral("memwall fit ") : QStringLiteral("memwall recommend ")) + rest.trimmed();
     for (auto it = texts_.cbegin(); it != texts_.cend(); ++it) {
-        if (it.key() == "min-score" || (fit && it.key() == "min-context")) continue;
+        if (fit ? it.key() == "min-context" : it.key() == "min-score") continue;
         out += QStringLiteral(" --%1 %2").arg(it.key(), it.value());
     }
     if (fit) out += QStringLiteral(" --score ") + text_of(quality::lane_name(lane_));

@@ -15,6 +15,7 @@
 #include "gui/model/probes_model.h"
 #include "gui/model/simulation.h"
 #include "gui/model/verification.h"
+#include "gui/tests/made_up_run.h"
 #include "gui/tests/runner.h"
 
 namespace memwall::gui {
@@ -36,42 +37,6 @@ class PagesTest : public QObject {
                        .arg(duration)
                        .toUtf8());
         return path;
-    }
-    static kernels::VerifyRun made_up() {
-        kernels::VerifyRun run;
-        run.isa = "avx2";
-        run.threads = 2;
-        run.read_low = 9e9;
-        run.read_high = 9.2e9;
-        run.quiet = true;
-        run.samples = 21;
-        const auto item = [&](const char* model, const char* what, const char* kv, std::int64_t context,
-                              const char* unit, double predicted, double share, double achieved) {
-            kernels::VerifyItem i;
-            i.model = model;
-            i.what = what;
-            i.kv = kv;
-            i.context = context;
-            i.unit = unit;
-            i.predicted = predicted;
-            i.low = predicted * (1 - share);
-            i.high = predicted * (1 + share);
-            i.achieved.median = achieved;
-            i.achieved.low = achieved * 0.99;
-            i.achieved.high = achieved * 1.01;
-            i.achieved.samples = 7;
-            i.timed = share > 0;
-            i.verdict = kernels::judge(i, run.quiet);
-            run.items.push_back(i);
-        };
-        item("", "read bandwidth", "", 0, "B/s", 0, 0, 9.1e9);
-        item("small-dense", "allocated weights", "", 0, "B", 5.0e8, 0, 5.0e8);
-        item("small-dense", "decode", "f16", 512, "tokens/s", 40, 0.07, 41);
-        item("small-experts", "decode", "int8", 512, "tokens/s", 60, 0.07, 40);
-        run.items[1].achieved.low = run.items[1].achieved.high = run.items[1].achieved.median;
-        run.items[1].achieved.samples = 1;
-        run.items[1].verdict = kernels::judge(run.items[1], true);
-        return run;
     }
 
   private Q_SLOTS:
@@ -178,7 +143,7 @@ class PagesTest : public QObject {
         VerifyPage page(session);
         QAbstractItemModelTester tester(&page.table(),
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
-        page.verification().set_run(made_up());
+        page.verification().set_run(tests::made_up_run());
         QCOMPARE(page.table().rowCount(), 4);
         QCOMPARE(page.bars()->rows().size(), 4U);
         QCOMPARE(page.table().data(page.table().index(1, VerificationModel::verdict)).toString(),

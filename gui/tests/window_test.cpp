@@ -36,9 +36,12 @@
 #include "gui/app/main_window.h"
 #include "gui/app/memory_bar.h"
 #include "gui/app/start.h"
+#include "gui/app/triangle_page.h"
+#include "gui/app/verify_page.h"
 #include "gui/charts/plot.h"
 #include "gui/model/ledger_model.h"
 #include "gui/tests/clipped_text.h"
+#include "gui/tests/made_up_run.h"
 #include "gui/tests/numbers_on_screen.h"
 #include "gui/tests/runner.h"
 #include "gui/theme/theme.h"
@@ -361,8 +364,12 @@ class WindowTest : public QObject {
         MainWindow second(other);
         second.set_save_on_close(false);
         second.restore();
-        QVERIFY(other.planned_once());
+        QVERIFY(other.planned_once());  // before the catalogue was searched
         QCOMPARE(other.planned().plan.verdict, plan::Verdict::fits);
+        QTRY_VERIFY_WITH_TIMEOUT(second.ready(), 60000);
+        QCOMPARE(other.planned().plan.verdict, plan::Verdict::fits);
+        QVERIFY(other.planned().plan.speed.decode.central.value >= 3);
+        QVERIFY(!other.can_undo());
     }
 
     void a_suggestion_applies_on_click() {
@@ -392,13 +399,31 @@ class WindowTest : public QObject {
         open_window();
         window_->resize(size);
         QStringList clipped;
-        for (const char* page : {"explore", "explain"}) {
+        const auto look = [&](const QString& state) {
+            for (int i = 0; i < 3; ++i) QApplication::processEvents();  // layouts that an answer asked for
+            (void)window_->grab();
+            for (const QString& text : tests::clipped_texts(*window_)) clipped << state + ": " + text;
+        };
+        for (const QString& page : window_->page_names()) {
+            // The smallest window shows less of these pages.
+            if (size.width() < 1280 && page != "explore" && page != "explain") continue;
             window_->show_page(page);
             QTRY_VERIFY(window_->controls().settled());
-            QApplication::processEvents();
-            (void)window_->grab();
-            clipped << tests::clipped_texts(*window_);
+            QTRY_VERIFY_WITH_TIMEOUT(window_->ready(), 60000);
+            look(page);
+            if (page == "triangle") {
+                window_->demonstrate();  // all models, limits and pins
+                auto& triangle = static_cast<TrianglePage*>(window_->page(page))->triangle();
+                QTRY_VERIFY_WITH_TIMEOUT(triangle.pins().size() == 3, 60000);
+                look(page + ", all models");
+            } else if (page == "verify") {
+                static_cast<VerifyPage*>(window_->page(page))->verification().set_run(tests::made_up_run());
+                look(page + ", verified");
+            }
         }
+        window_->show_page("explore");
+        QVERIFY(session_->set_option("context", "131072"));
+        look("does not fit");
         set_language("en_US");
         set_appearance(Appearance::light);
         QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join("\n")));

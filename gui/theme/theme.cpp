@@ -74,6 +74,7 @@ QWidget[role="card"] { background: %card%; border: 1px solid %border%; border-ra
 QWidget[role="header"] { background: %card%; border: none; border-bottom: 1px solid %border%; }
 QWidget[role="footer"] { background: %card%; border: none; border-top: 1px solid %border%; }
 QWidget[role="panel"] { background: %card%; border: none; }
+QWidget[role="pinned"] { background: %card%; border: none; border-top: 1px solid %border%; }
 QScrollArea[role="panel"] { border: none; border-right: 1px solid %border%; }
 QWidget[role="error"] { background: %card%; border: none; border-bottom: 2px solid %bad%; }
 QLabel[role="note"] { color: %second%; font-size: %note%pt; }
