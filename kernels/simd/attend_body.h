@@ -97,28 +97,9 @@ MEMWALL_INLINE void mask(const PageRef& page, float* values, float with) {
         if (t < page.begin || t >= page.end) values[t] = with;
 }
 
-/// Values that are fetched while probabilities are computed, which would leave the memory idle: of each page
-/// a range, a few lines at a time.
-struct Early {
-    AlongPages along;
-    const uint8_t *at = nullptr, *end = nullptr;
-    int lines = 0;  // at a time, a multiple of 4
-
-    MEMWALL_INLINE void fetch() {
-        for (int l = 0; l < lines && at < end; l += 4, at += 4 * kLineBytes) {
-            const NearTarget target = along.to(at);
-            MEMWALL_UNROLL
-            for (int i = 0; i < 4; ++i) target.fetch(i);
-        }
-    }
-};
-
 /// int8 and int4 pages.
 template <int Bits>
 struct IntegerPage {
-    // A page of 8-bit values is fetched half in their own time, one of 4-bit values wholly before: about as
-    // much as memory brings meanwhile.
-    static constexpr int kQuarters = Bits == 8 ? 2 : 0;
     static constexpr int kBias = Bits == 8 ? kBias8 : 8;
     static constexpr int kMost = kAttendVectors;
 
@@ -153,13 +134,10 @@ struct IntegerPage {
             for (int v = 0; v < kM; ++v) one[v] = splat(s.q_offsets[first * Digits + v]);
             const int8_t* a = s.q_codes[first * Digits];
             for (int d = 0; d < job.key_dim; d += 16, at += kLines * kLineBytes) {
-                const int8_t* next = a;
-                MEMWALL_UNROLL
-                for (int g = 0; g < Pages; ++g) {
-                    next = a;
-                    dot_lines<Bits, kLines, kHighestHeadDim>(pages[g].data + at, next, 4, ahead[g], acc[g]);
-                }
-                a = next;
+                dot_streams<Bits, kLines, kHighestHeadDim, 0, Pages>(
+                    [&](int g) { return pages[g].data + at; }, a, 4,
+                    [&](int g) -> const Fetch& { return ahead[g]; },
+                    [&](int g) -> Ints(&)[kM] { return acc[g]; });
             }
             MEMWALL_UNROLL
             for (int g = 0; g < Pages; ++g) {
@@ -176,7 +154,7 @@ struct IntegerPage {
     /// Probabilities become digits, the value scales of the tokens folded in. A probability is at most 1, so
     /// a page's largest scale bounds the products of every head.
     template <int Digits>
-    static MEMWALL_INLINE void weigh(const AttendJob& job, const PageRef* pages, int count, Early* early,
+    static MEMWALL_INLINE void weigh(const AttendJob& job, const PageRef* pages, int count,
                                      AttendScratch& s) {
         int n = 0;
         for (int g = 0; g < count; ++g) {
@@ -196,7 +174,6 @@ struct IntegerPage {
                 for (int i = 0; i < kPageTokens; i += 16) {
                     store_digits<Digits>(mul(load(s.scores[g][h] + i), load(unit + i)),
                                          s.p_codes[g][h * Digits] + i, kPageTokens, sums);
-                    early[g].fetch();
                 }
                 store_offsets<Digits>(sums, kBias, s.p_offsets[g] + h * Digits);
                 s.p_scales[n] = s.gain[n] * (magnitude / kDigitLimit<Digits>);
@@ -214,11 +191,12 @@ struct IntegerPage {
             MEMWALL_UNROLL
             for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
             for (int v = 0; v < kM; ++v) acc[g][v] = splat(s.p_offsets[g][first * Digits + v]);
-            for (int t = 0; t < kPageTokens; t += 16, at += kLines * kLineBytes) MEMWALL_UNROLL
-            for (int g = 0; g < Pages; ++g) {
-                const int8_t* a = s.p_codes[g][first * Digits] + t;
-                dot_lines<Bits, kLines, kPageTokens>(pages[g].data + at, a, 4, ahead[g], acc[g]);
-            }
+            const int8_t* a = s.p_codes[0][first * Digits];
+            for (int t = 0; t < kPageTokens; t += 16, at += kLines * kLineBytes)
+                dot_streams<Bits, kLines, kPageTokens, static_cast<int>(sizeof s.p_codes[0]), Pages>(
+                    [&](int g) { return pages[g].data + at; }, a, 4,
+                    [&](int g) -> const Fetch& { return ahead[g]; },
+                    [&](int g) -> Ints(&)[kM] { return acc[g]; });
             MEMWALL_UNROLL
             for (int h = 0; h < Heads; ++h) {
                 float* o = job.o + (first + h) * job.value_dim + d;
@@ -237,7 +215,6 @@ struct IntegerPage {
 
 /// f16 pages: floats throughout, even and odd k in chains of their own.
 struct HalfPage {
-    static constexpr int kQuarters = 4;
     static constexpr int kMost = kAttendVectors / 2;
 
     template <int Digits>
@@ -281,7 +258,7 @@ struct HalfPage {
     }
 
     template <int Digits>
-    static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef*, int, Early*, AttendScratch&) {}
+    static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef*, int, AttendScratch&) {}
 
     /// Several pages are whole; of one, tokens that do not count are not read: stale halves may be infinite.
     template <int Digits, int Heads, int Pages, class Fetch>
@@ -350,8 +327,7 @@ constexpr float kMinusInfinity = -__builtin_inff();
 /// Scores of all heads of `count` pages become exp(score - the page's maximum); m, l, decay and gain follow.
 /// The page's own maximum, not the running one: what a page gives does then not depend on the pages before
 /// it, and neither do the roundings of its digits when pages go to different threads.
-MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count, Early* early,
-                           AttendScratch& s) {
+MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count, AttendScratch& s) {
     // Short loops one after the other: a reduction of one head waits beside those of the next ones.
     float most[kStreams * kHighestHeads];
     int n = 0;
@@ -369,7 +345,6 @@ MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count
             MEMWALL_UNROLL
             for (int i = 0; i < kPageTokens; i += 16) {
                 store(x + i, exp_nonpositive(sub(load(x + i), origin)));
-                early[g].fetch();
             }
             mask(pages[g], x, 0);
             store(s.sums[n], add(add(load(x), load(x + 16)), add(load(x + 32), load(x + 48))));
@@ -393,15 +368,15 @@ MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count
 }
 
 /// All stages of `Pages` pages, `Heads` heads at a time.
-template <class Page, int Digits, int Heads, int Pages, class KeyFetch, class ValueFetch>
-MEMWALL_INLINE void attend_some(const AttendJob& job, const PageRef* pages, const KeyFetch* keys,
-                                Early* early, const ValueFetch* values, AttendScratch& s) {
+template <class Page, int Digits, int Heads, int Pages, class Fetch>
+MEMWALL_INLINE void attend_some(const AttendJob& job, const PageRef* pages, const Fetch* ahead,
+                                AttendScratch& s) {
     for (int h = 0; h < job.heads; h += Heads)
-        scores_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, keys, h, s);
-    soften(job, pages, Pages, early, s);
-    Page::template weigh<Digits>(job, pages, Pages, early, s);
+        scores_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, ahead, h, s);
+    soften(job, pages, Pages, s);
+    Page::template weigh<Digits>(job, pages, Pages, s);
     for (int h = 0; h < job.heads; h += Heads)
-        values_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, values, h, s);
+        values_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, ahead, h, s);
 }
 
 /// The order in which a job's pages are worked through: with streams, one page of each quarter in turn, so
@@ -428,25 +403,14 @@ MEMWALL_INLINE bool attend_side_by_side(const PageOrder& order, int64_t i, Atten
     const AttendJob& job = order.job;
     PageRef pages[Pages];
     AlongPages keys[Pages];
-    Early early[Pages];
-    AlongValues<Page::kQuarters> values[Pages];
-    const size_t values_at = job.page_scales + job.page_keys, value_bytes = job.page_bytes - values_at;
-    const auto before = static_cast<ptrdiff_t>(value_bytes / 4 * (4 - Page::kQuarters));
     for (int g = 0; g < Pages; ++g) {
         pages[g] = order[i + g];
         if (pages[g].begin != 0 || pages[g].end != kPageTokens) return false;
         keys[g].near = job.prefetch.near;
         keys[g].end = reinterpret_cast<uintptr_t>(pages[g].data) + job.page_bytes;
         keys[g].jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i + g)) - keys[g].end);
-        early[g].along = keys[g];
-        early[g].at = pages[g].data + values_at;
-        early[g].end = early[g].at + before;
-        early[g].lines = (static_cast<int>(before / kLineBytes) / (8 * job.heads) + 3) / 4 * 4;
-        values[g].first = pages[g].data + values_at;
-        values[g].lead = before;
-        values[g].along = keys[g];
     }
-    attend_some<Page, Digits, Page::kMost / Digits / Pages, Pages>(job, pages, keys, early, values, s);
+    attend_some<Page, Digits, Page::kMost / Digits / Pages, Pages>(job, pages, keys, s);
     return true;
 }
 
@@ -489,9 +453,7 @@ void attend_pages(const AttendJob& job) {
         ahead.jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i)) - ahead.end);
         ahead.far = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i, pages_ahead)) - base);
         ahead.far_end = UINTPTR_MAX;
-        Early none;
-        if (page.begin < page.end)
-            attend_some<Page, Digits, kVectors, 1>(job, &page, &ahead, &none, &ahead, s);
+        if (page.begin < page.end) attend_some<Page, Digits, kVectors, 1>(job, &page, &ahead, s);
         ++i;
     }
     for (int h = 0; h < job.heads; ++h) job.l[h] = sum(load(s.l[h]));

@@ -73,25 +73,6 @@ struct AlongPages {
     }
 };
 
-/// The values of a page whose first lines were fetched early: of every four lines `Quarters` are fetched,
-/// from `lead` bytes ahead of the first one on.
-template <int Quarters>
-struct AlongValues {
-    static constexpr bool kAlone = false;
-    const uint8_t* first = nullptr;
-    ptrdiff_t lead = 0;
-    AlongPages along;
-    struct Targets {
-        NearTarget from;
-        MEMWALL_INLINE void fetch(int line) const {
-            if (line % 4 < Quarters) from.fetch(line);
-        }
-    };
-    MEMWALL_INLINE Targets to(const uint8_t* line) const {
-        return {along.to(first + lead + (line - first) * Quarters / 4)};
-    }
-};
-
 /// Integers of M accumulators over `Lines` lines: acc[v] += codes x quads of vector v. The quads of the M
 /// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators alone are split in
 /// two chains, since one would wait for itself; integers are exact in any order.
@@ -129,6 +110,43 @@ MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t q
     }
     if constexpr (kSplit) MEMWALL_UNROLL
     for (int v = 0; v < M; ++v) acc[v] = add(acc[v], odd[v]);
+}
+
+/// The same over `Streams` streams line by line, for a core that reads several places in turn. line(s),
+/// ahead(s) and acc(s) are those of stream s; its quads stand `AStep` bytes after those of the stream before.
+template <int Bits, int Lines, int VectorStep, int AStep, int Streams, class LineOf, class AheadOf,
+          class AccOf>
+MEMWALL_INLINE void dot_streams(const LineOf& line, const int8_t*& a, ptrdiff_t quad_step,
+                                const AheadOf& ahead, const AccOf& acc) {
+    if constexpr (Streams == 1) {
+        dot_lines<Bits, Lines, VectorStep>(line(0), a, quad_step, ahead(0), acc(0));
+    } else {
+        NearTarget targets[Streams];
+        MEMWALL_UNROLL
+        for (int s = 0; s < Streams; ++s) targets[s] = ahead(s).to(line(s));
+        MEMWALL_UNROLL
+        for (int l = 0; l < Lines; ++l) {
+            MEMWALL_UNROLL
+            for (int s = 0; s < Streams; ++s) {
+                const Line x = load_line(line(s) + l * kLineBytes);
+                targets[s].fetch(l);
+                auto& sums = acc(s);
+                int v = 0;
+                if constexpr (Bits == 4) {
+                    const Line low = low_nibbles(x), high = high_nibbles(x);
+                    MEMWALL_UNROLL
+                    for (auto& to : sums) {
+                        to = dot4(to, low, a + s * AStep + v * VectorStep);
+                        to = dot4(to, high, a + quad_step + s * AStep + v++ * VectorStep);
+                    }
+                } else {
+                    MEMWALL_UNROLL
+                    for (auto& to : sums) to = dot8(to, x, a + s * AStep + v++ * VectorStep);
+                }
+            }
+            a += Bits == 4 ? 2 * quad_step : quad_step;
+        }
+    }
 }
 
 /// 254 high + low, or the one digit there is.

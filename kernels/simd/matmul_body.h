@@ -39,9 +39,18 @@ MEMWALL_INLINE void add_scaled(const Cursor& c, const Ints (&acc)[M], Floats row
         y[r] = fma(to_floats(combine<Digits>(acc, r)), mul(row_scale, splat(c.scales[r])), y[r]);
 }
 
+/// Adds `Lines` lines of panels side by side; moves the cursor's quads along.
+template <int Bits, int Lines, int Digits, int Streams, int M, class Fetch>
+MEMWALL_INLINE void dot_panels(const uint8_t* p, size_t apart, Cursor& c, const Fetch& ahead,
+                               Ints (&acc)[Streams][M]) {
+    dot_streams<Bits, Lines, 4, 0, Streams>(
+        [&](int n) { return p + static_cast<size_t>(n) * apart; }, c.codes, c.rows * Digits * 4,
+        [&](int) -> const Fetch& { return ahead; }, [&](int n) -> Ints(&)[M] { return acc[n]; });
+}
+
 // A format: start() of a panel, block() for each of its blocks, end() that leaves y. block() moves the cursor
-// to the next block's activations. Several panels may stand side by side as streams: their sums do not meet,
-// so a panel's bits are the same however many there are.
+// to the next block's activations. It takes panels that stand `apart` bytes side by side as streams: their
+// sums do not meet, so a panel's bits are the same however many there are.
 
 /// w4g32 and w8g32: a line of scales for two groups, then their codes.
 template <int Bits>
@@ -56,21 +65,28 @@ struct Symmetric32 {
         MEMWALL_UNROLL
         for (auto& y : s.y) y = splat(0.0f);
     }
-    template <int Digits, int Rows, class Fetch>
-    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+    template <int Digits, int Rows, int Streams, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, size_t apart, Cursor& c, const Fetch& ahead,
+                                     Sums<Digits, Rows> (&s)[Streams]) {
         constexpr int kM = Rows * Digits;
-        ahead.to(p).fetch(0);
+        MEMWALL_UNROLL
+        for (int n = 0; n < Streams; ++n) ahead.to(p + static_cast<size_t>(n) * apart).fetch(0);
         MEMWALL_UNROLL
         for (int g = 0; g < 2; ++g) {
-            Ints acc[kM];
-            if constexpr (Bits == 4 || kBias8 != 0)
-                start_at_offsets<Digits>(c, acc);
-            else
-                MEMWALL_UNROLL
-            for (auto& x : acc) x = splat(0);
-            dot_lines<Bits, kLines, 4>(p + (1 + g * kLines) * kLineBytes, c.codes, c.rows * Digits * 4, ahead,
-                                       acc);
-            add_scaled<Digits>(c, acc, load_halves(p + g * 32), s.y);
+            Ints acc[Streams][kM];
+            MEMWALL_UNROLL
+            for (auto& one : acc) {
+                if constexpr (Bits == 4 || kBias8 != 0)
+                    start_at_offsets<Digits>(c, one);
+                else
+                    MEMWALL_UNROLL
+                for (auto& x : one) x = splat(0);
+            }
+            dot_panels<Bits, kLines, Digits>(p + (1 + g * kLines) * kLineBytes, apart, c, ahead, acc);
+            MEMWALL_UNROLL
+            for (int n = 0; n < Streams; ++n)
+                add_scaled<Digits>(c, acc[n], load_halves(p + static_cast<size_t>(n) * apart + g * 32),
+                                   s[n].y);
             next_group<Digits>(c);
         }
     }
@@ -87,19 +103,24 @@ struct Asymmetric128 {
     static MEMWALL_INLINE void start(const Cursor& c, Sums<Digits, Rows>& s) {
         Symmetric32<4>::start<Digits, Rows>(c, s);
     }
-    template <int Digits, int Rows, class Fetch>
-    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+    template <int Digits, int Rows, int Streams, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, size_t apart, Cursor& c, const Fetch& ahead,
+                                     Sums<Digits, Rows> (&s)[Streams]) {
         constexpr int kM = Rows * Digits;
-        ahead.to(p).fetch(0);
-        const Ints zero = load_bytes(p + 32);
-        Ints acc[kM];
+        Ints acc[Streams][kM];
         MEMWALL_UNROLL
-        for (int v = 0; v < kM; ++v) acc[v] = mul(zero, splat(c.offsets[v]));
-        const uint8_t* codes = p + kLineBytes;
+        for (int n = 0; n < Streams; ++n) {
+            ahead.to(p + static_cast<size_t>(n) * apart).fetch(0);
+            const Ints zero = load_bytes(p + static_cast<size_t>(n) * apart + 32);
+            MEMWALL_UNROLL
+            for (int v = 0; v < kM; ++v) acc[n][v] = mul(zero, splat(c.offsets[v]));
+        }
         MEMWALL_UNROLL
         for (int part = 0; part < 4; ++part)
-            dot_lines<4, 4, 4>(codes + part * 4 * kLineBytes, c.codes, c.rows * Digits * 4, ahead, acc);
-        add_scaled<Digits>(c, acc, load_halves(p), s.y);
+            dot_panels<4, 4, Digits>(p + (1 + part * 4) * kLineBytes, apart, c, ahead, acc);
+        MEMWALL_UNROLL
+        for (int n = 0; n < Streams; ++n)
+            add_scaled<Digits>(c, acc[n], load_halves(p + static_cast<size_t>(n) * apart), s[n].y);
         next_group<Digits>(c);
     }
     template <int Digits, int Rows>
@@ -115,35 +136,45 @@ struct SuperBlock256 {
     static MEMWALL_INLINE void start(const Cursor& c, Sums<Digits, Rows>& s) {
         Symmetric32<4>::start<Digits, Rows>(c, s);
     }
-    template <int Digits, int Rows, class Fetch>
-    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
+    template <int Digits, int Rows, int Streams, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, size_t apart, Cursor& c, const Fetch& ahead,
+                                     Sums<Digits, Rows> (&s)[Streams]) {
         constexpr int kM = Rows * Digits;
         const Ints four_bits = splat(15), two_bits = splat(0x30);
-        const auto targets = ahead.to(p);
-        for (int l = 0; l < 4; ++l) targets.fetch(l);
-        const uint8_t* steps = p + kLineBytes;
+        Floats d[Streams], dmin[Streams];
+        MEMWALL_UNROLL
+        for (int n = 0; n < Streams; ++n) {
+            const uint8_t* head = p + static_cast<size_t>(n) * apart;
+            const auto targets = ahead.to(head);
+            for (int l = 0; l < 4; ++l) targets.fetch(l);
+            d[n] = load_halves(head);
+            dmin[n] = load_halves(head + 32);
+        }
         const uint8_t* codes = p + 4 * kLineBytes;
-        const Floats d = load_halves(p), dmin = load_halves(p + 32);
         for (int pair = 0; pair < 4; ++pair) {
-            // High bits, two groups a byte: scale, min, scale, min, two bits each from the lowest.
-            const Ints high = load_bytes(steps + 128 + pair * 16);
             MEMWALL_UNROLL
-            for (int odd = 0; odd < 2; ++odd) {
-                const Ints low = load_bytes(steps + (2 * pair + odd) * 16);
-                const Ints scale_high = odd == 0 ? shift_left<4>(high) : high;
-                const Ints min_high = odd == 0 ? shift_left<2>(high) : shift_right<2>(high);
-                const Ints scale = bit_or(bit_and(low, four_bits), bit_and(scale_high, two_bits));
-                const Ints min = bit_or(shift_right<4>(low), bit_and(min_high, two_bits));
-                Ints acc[kM];
+            for (int odd = 0; odd < 2; ++odd, codes += 4 * kLineBytes) {
+                Ints acc[Streams][kM];
                 MEMWALL_UNROLL
-                for (auto& x : acc) x = splat(0);
-                dot_lines<4, 4, 4>(codes, c.codes, c.rows * Digits * 4, ahead, acc);
-                add_scaled<Digits>(c, acc, mul(d, to_floats(scale)), s.y);
-                const Floats down = mul(dmin, to_floats(min));
+                for (auto& one : acc) MEMWALL_UNROLL
+                for (auto& x : one) x = splat(0);
+                dot_panels<4, 4, Digits>(codes, apart, c, ahead, acc);
                 MEMWALL_UNROLL
-                for (int r = 0; r < Rows; ++r) s.y[r] = fma(down, splat(c.sums[r]), s.y[r]);
+                for (int n = 0; n < Streams; ++n) {
+                    // High bits, two groups a byte: scale, min, scale, min, two bits each from the lowest.
+                    const uint8_t* steps = p + static_cast<size_t>(n) * apart + kLineBytes;
+                    const Ints high = load_bytes(steps + 128 + pair * 16);
+                    const Ints low = load_bytes(steps + (2 * pair + odd) * 16);
+                    const Ints scale_high = odd == 0 ? shift_left<4>(high) : high;
+                    const Ints min_high = odd == 0 ? shift_left<2>(high) : shift_right<2>(high);
+                    const Ints scale = bit_or(bit_and(low, four_bits), bit_and(scale_high, two_bits));
+                    const Ints min = bit_or(shift_right<4>(low), bit_and(min_high, two_bits));
+                    add_scaled<Digits>(c, acc[n], mul(d[n], to_floats(scale)), s[n].y);
+                    const Floats down = mul(dmin[n], to_floats(min));
+                    MEMWALL_UNROLL
+                    for (int r = 0; r < Rows; ++r) s[n].y[r] = fma(down, splat(c.sums[r]), s[n].y[r]);
+                }
                 next_group<Digits>(c);
-                codes += 4 * kLineBytes;
             }
         }
     }
@@ -167,9 +198,12 @@ struct PerRow8 {
             MEMWALL_UNROLL
         for (auto& x : s.acc) x = splat(0);
     }
-    template <int Digits, int Rows, class Fetch>
-    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
-        dot_lines<8, 4, 4>(p, c.codes, c.rows * Digits * 4, ahead, s.acc);
+    template <int Digits, int Rows, int Streams, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, size_t apart, Cursor& c, const Fetch& ahead,
+                                     Sums<Digits, Rows> (&s)[Streams]) {
+        dot_streams<8, 4, 4, 0, Streams>([&](int n) { return p + static_cast<size_t>(n) * apart; }, c.codes,
+                                         c.rows * Digits * 4, [&](int) -> const Fetch& { return ahead; },
+                                         [&](int n) -> Ints(&)[Rows * Digits] { return s[n].acc; });
     }
     template <int Digits, int Rows>
     static MEMWALL_INLINE void end(const MatmulJob& job, int64_t panel, const Cursor& c,
@@ -196,20 +230,23 @@ struct Half {
         MEMWALL_UNROLL
         for (int r = 0; r < Rows; ++r) s.y[r] = s.odd[r] = splat(0.0f);
     }
-    template <int Digits, int Rows, class Fetch>
-    static MEMWALL_INLINE void block(const uint8_t* p, Cursor& c, const Fetch& ahead, Sums<Digits, Rows>& s) {
-        const auto targets = ahead.to(p);
+    template <int Digits, int Rows, int Streams, class Fetch>
+    static MEMWALL_INLINE void block(const uint8_t* p, size_t apart, Cursor& c, const Fetch& ahead,
+                                     Sums<Digits, Rows> (&s)[Streams]) {
         MEMWALL_UNROLL
         for (int l = 0; l < 2; ++l) {
-            targets.fetch(l);
-            const Floats even_k = load_halves(p + l * kLineBytes),
-                         odd_k = load_halves(p + l * kLineBytes + 32);
             MEMWALL_UNROLL
-            for (int r = 0; r < Rows; ++r) s.y[r] = fma(even_k, splat(c.values[r]), s.y[r]);
-            c.values += c.rows;
-            MEMWALL_UNROLL
-            for (int r = 0; r < Rows; ++r) s.odd[r] = fma(odd_k, splat(c.values[r]), s.odd[r]);
-            c.values += c.rows;
+            for (int n = 0; n < Streams; ++n) {
+                const uint8_t* line = p + static_cast<size_t>(n) * apart + l * kLineBytes;
+                ahead.to(line).fetch(0);
+                const Floats even_k = load_halves(line), odd_k = load_halves(line + 32);
+                MEMWALL_UNROLL
+                for (int r = 0; r < Rows; ++r) s[n].y[r] = fma(even_k, splat(c.values[r]), s[n].y[r]);
+                MEMWALL_UNROLL
+                for (int r = 0; r < Rows; ++r)
+                    s[n].odd[r] = fma(odd_k, splat(c.values[c.rows + r]), s[n].odd[r]);
+            }
+            c.values += 2 * c.rows;
         }
     }
     template <int Digits, int Rows>
@@ -230,15 +267,8 @@ __attribute__((noinline)) void panels_times(const MatmulJob& job, int64_t first,
     MEMWALL_UNROLL
     for (auto& s : sums) Format::template start<Digits, Rows>(at, s);
     Cursor c = at;
-    for (int64_t b = 0; b < job.blocks; ++b, p += Format::kBlockBytes) {
-        Cursor next = c;
-        MEMWALL_UNROLL
-        for (int s = 0; s < Streams; ++s) {
-            next = c;
-            Format::template block<Digits, Rows>(p + static_cast<size_t>(s) * apart, next, ahead, sums[s]);
-        }
-        c = next;
-    }
+    for (int64_t b = 0; b < job.blocks; ++b, p += Format::kBlockBytes)
+        Format::template block<Digits, Rows>(p, apart, c, ahead, sums);
     MEMWALL_UNROLL
     for (int s = 0; s < Streams; ++s) {
         const int64_t panel = first + s * step, left = job.rows - panel * kPanelRows;
