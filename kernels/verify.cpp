@@ -381,26 +381,26 @@ class Verifier {
         std::int64_t all_steps = 0, alike = 0, peak = 0, peak_predicted = 0;
         StepSum decoding, prompting;  // of the last replay: the same steps in each, give or take
         const std::string name = fmt::format("{}, {}: ", subject.model.id, kv);
-        const auto achieved =
-            timed_sets({name + "time per output token", name + "end to end",
-                        name + "median time to first token", name + "decode step", name + "prompt step"},
-                       [&] {
-                           const Replay r = replay(setup, engine, steps);
-                           all_steps += r.steps;
-                           alike += r.alike;
-                           peak = std::max(peak, r.peak_blocks);
-                           peak_predicted = std::max(peak_predicted, r.peak_predicted);
-                           decoding = r.decoding;
-                           prompting = r.prompting;
-                           const auto each = [](const StepSum& sum) {
-                               return sum.achieved / static_cast<double>(std::max<std::int64_t>(sum.steps, 1));
-                           };
-                           return std::vector<Sample_>{{r.metrics.tpot, r.clean},
-                                                       {r.metrics.e2e, r.clean},
-                                                       {r.metrics.ttft, r.clean},
-                                                       {each(r.decoding), r.clean},
-                                                       {each(r.prompting), r.clean}};
-                       });
+        const auto achieved = timed_sets(
+            {name + "time per output token", name + "end to end", name + "median time to first token",
+             name + "decode step", name + "prompt step"},
+            [&] {
+                const Replay r = replay(setup, engine, steps);
+                all_steps += r.steps;
+                alike += r.alike;
+                peak = std::max(peak, r.peak_blocks);
+                peak_predicted = std::max(peak_predicted, r.peak_predicted);
+                decoding = r.decoding;
+                prompting = r.prompting;
+                const auto each = [](const StepSum& sum) {
+                    return sum.achieved / static_cast<double>(std::max<std::int64_t>(sum.steps, 1));
+                };
+                return std::vector<Sample_>{{r.metrics.tpot, r.clean},
+                                            {r.metrics.e2e, r.clean},
+                                            {r.metrics.ttft, r.clean},
+                                            {each(r.decoding), r.clean},
+                                            {each(r.prompting), r.clean}};
+            });
         count(add("resident", "B", predicted.total().as_double(), kResident), resident_bytes() - empty);
         count(add("steps simulated alike", "steps", static_cast<double>(all_steps), 0),
               static_cast<double>(alike));

@@ -58,7 +58,9 @@ class Pass {
             bytes *= std::ceil(static_cast<double>(m.panels()) / threads_) * threads_ /
                      static_cast<double>(m.panels());
         const MatmulRate& rate = rates_.matmul.at({m.format, m.k});
-        return bytes * (m_ == 1 || rows <= 0 || tensor == r_.decoder.output ? rate.decode : rate.at(rows));
+        if (m_ == 1 || rows <= 0 || tensor == r_.decoder.output)
+            return bytes * rate.decode + std::ceil(matrices / threads_) * rate.decode_start;
+        return bytes * rate.at(rows);
     }
     double quantize(std::initializer_list<int> tensors, double rows, double width) const {
         double each = 0;

@@ -1,6 +1,7 @@
 #include "kernels/verify_rates.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -47,27 +48,29 @@ class Chain {
         const model::Model model = tall_matrix(format, k, bytes);
         weights_ = std::make_unique<Weights>(model, *source, team);
         const Matrix& all = weights_->matrix(0);
-        constexpr std::size_t kPiece = std::size_t{3} << 20;
-        const std::int64_t panels =
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(kPiece / all.panel_bytes()), 1, all.panels());
-        for (std::int64_t first = 0; first + panels <= all.panels(); first += panels) {
-            Matrix piece = all;
-            piece.rows = panels * kPanelRows;
-            piece.data += static_cast<std::size_t>(first) * all.panel_bytes();
-            if (format == PanelFormat::w8) piece.row_scales += first * kPanelRows;
-            pieces_.push_back(piece);
+        for (const std::size_t size : {kLong, kShort}) {
+            std::vector<Matrix>& pieces = pieces_[size == kShort];
+            const std::int64_t panels = std::clamp<std::int64_t>(
+                static_cast<std::int64_t>(size / all.panel_bytes()), 1, all.panels());
+            for (std::int64_t first = 0; first + panels <= all.panels(); first += panels) {
+                Matrix piece = all;
+                piece.rows = panels * kPanelRows;
+                piece.data += static_cast<std::size_t>(first) * all.panel_bytes();
+                if (format == PanelFormat::w8) piece.row_scales += first * kPanelRows;
+                pieces.push_back(piece);
+            }
         }
         digits_ = s.digits;
     }
 
-    double bytes(std::size_t pieces) const {
-        return static_cast<double>(pieces) * static_cast<double>(pieces_.front().bytes());
-    }
-    std::size_t pieces() const { return pieces_.size(); }
+    /// Pieces come long, as large layers, and short, as small ones.
+    double bytes(bool in_short) const { return static_cast<double>(pieces_[in_short].front().bytes()); }
+    std::size_t pieces(bool in_short) const { return pieces_[in_short].size(); }
 
     /// `rows` activation rows on every thread (only_first: on the first alone) times `pieces` pieces.
-    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces) {
-        const Matrix& like = pieces_.front();
+    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces, bool in_short) {
+        const std::vector<Matrix>& all = pieces_[in_short];
+        const Matrix& like = all.front();
         const std::vector<float> x = noise(static_cast<std::size_t>(rows * like.k));
         for (std::size_t t = 0; t < parts_.size(); ++t) {
             if (only_first && t > 0)
@@ -79,7 +82,7 @@ class Chain {
         const RunTime time = team_.run([&](int t) {
             for (std::size_t i = 0; i < pieces; ++i) {
                 const auto at = [&](std::size_t j) {
-                    return MatmulTask{&pieces_[(start_ + j) % pieces_.size()], 0, parts_, y_.data()};
+                    return MatmulTask{&all[(start_ + j) % all.size()], 0, parts_, y_.data()};
                 };
                 const MatmulTask task = at(i), next = at(i + 1);
                 multiply_share(best_kernels(), {&task, 1}, t, team_.threads(),
@@ -92,9 +95,10 @@ class Chain {
     }
 
   private:
+    static constexpr std::size_t kLong = std::size_t{3} << 20, kShort = std::size_t{384} << 10;
     ThreadTeam& team_;
     std::unique_ptr<Weights> weights_;
-    std::vector<Matrix> pieces_;
+    std::array<std::vector<Matrix>, 2> pieces_;
     std::vector<Activations> parts_;
     std::vector<float> y_;
     std::size_t start_ = 0;
@@ -163,16 +167,25 @@ void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, H
         Chain chain(format, t.dims[0], r.weight_bytes, r.settings, team);
         const std::string how =
             std::string(panel_layout(format).name) + ", rows of " + std::to_string(t.dims[0]);
-        const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces) {
-            const double seconds =
-                watch.median(first ? "gemv" : "gemm", how + ", " + std::to_string(rows) + " tokens a thread",
-                             1, [&] { return chain.run(rows, first, pieces); });
-            return (seconds - static_cast<double>(pieces) * rates.barrier) / chain.bytes(pieces);
+        // Seconds of one piece, barrier aside.
+        const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool in_short) {
+            const double seconds = watch.median(
+                first ? "gemv" : "gemm",
+                how + (in_short ? ", short, " : ", ") + std::to_string(rows) + " tokens a thread", 1,
+                [&] { return chain.run(rows, first, pieces, in_short); });
+            return seconds / static_cast<double>(pieces) - rates.barrier;
         };
-        rate.decode = timed(1, true, chain.pieces());
+        const double whole = timed(1, true, chain.pieces(false), false),
+                     part = timed(1, true, chain.pieces(true), true);
+        rate.decode = chain.bytes(false) > chain.bytes(true)
+                          ? std::max(0.0, (whole - part) / (chain.bytes(false) - chain.bytes(true)))
+                          : whole / chain.bytes(false);
+        rate.decode_start = std::max(0.0, part - rate.decode * chain.bytes(true));
         if (!prefill) return;
         for (const std::int64_t rows : prefill_rows(r, team.threads()))
-            rate.prefill[rows] = timed(rows, false, std::min<std::size_t>(chain.pieces(), rows > 8 ? 4 : 8));
+            rate.prefill[rows] =
+                timed(rows, false, std::min<std::size_t>(chain.pieces(false), rows > 8 ? 4 : 8), false) /
+                chain.bytes(false);
     };
     for (const DecoderLayer& l : r.decoder.layers) {
         const LayerTensors& t = l.tensors;

@@ -42,7 +42,9 @@ class Stopwatch {
 
 /// Products with panels of one format and row length.
 struct MatmulRate {
-    double decode = 0;  ///< seconds a byte of panels, one activation row
+    /// One activation row: seconds a byte of panels, and seconds that a thread needs to get going on a
+    /// matrix, whose first lines nobody fetched.
+    double decode = 0, decode_start = 0;
     /// Rows a thread brings -> seconds a byte of panels, all threads bringing as many.
     std::map<std::int64_t, double> prefill;
     double at(double rows) const;  ///< between measured rows; beyond the last one in proportion
