@@ -121,7 +121,7 @@ TEST_CASE("one user alone is simulated as verify predicts it", "[kernels][verify
     for (const PanelLayout& layout : kPanelLayouts) {
         rates.elements.quantize[layout.format] = 1e-9;
         for (const model::Tensor& t : m.tensors)
-            rates.matmul[{layout.format, t.dims[0]}] = {1e-10, {{1, 1e-10}, {24, 3e-10}}};
+            rates.matmul[{layout.format, t.dims[0]}] = {1e-10, 0, {{1, 1e-10}, {24, 3e-10}}};
     }
     rates.barrier = 1e-6;
     rates.decode_pages = {1e-6, 1e-5};
