@@ -1,6 +1,7 @@
 // How long the engine should take: the sum over its operations of what each costs on this host.
 //
-//   matrix product   bytes of panels x seconds a byte; one row: bandwidth-bound, with a start for each matrix;
+//   matrix product   bytes of panels x seconds a byte; one row: bandwidth-bound, with a start for each
+//   matrix;
 //                    many: compute-bound
 //   attention        fixed + pages x seconds a page
 //   between them     elements x seconds, on one thread when there is one token, else shared

@@ -22,8 +22,8 @@ std::string bytes_words(double bytes) {
 std::string hover(const Found& f) {
     const plan::Candidate& c = f.candidate;
     return fmt::format("{}: {}, {} tokens/s, job {}, {} differs", f.label(), view::text(c.footprint),
-                       c.decode_known ? view::text(c.decode) : "?", c.timed ? seconds_text(c.job.central) : "?",
-                       view::kept_text(c));
+                       c.decode_known ? view::text(c.decode) : "?",
+                       c.timed ? seconds_text(c.job.central) : "?", view::kept_text(c));
 }
 
 std::string context_tick(double v) {
