@@ -18,12 +18,15 @@ double random_miss(Bytes size, Bytes cached) {
     if (cached.value <= 0) return 1;
     const double ratio = size.as_double() / cached.as_double();
     // Newton from the right of the root, where m - 1 + exp(-m ratio) is convex and positive: never past it.
-    double m = 1;
+    // The first guess is one step of the fixpoint from 1, which lies right of the root too. Near it each step
+    // squares the error, so the one that moves m by a millionth is the last.
+    double m = -std::expm1(-ratio);
     for (int i = 0; i < 100; ++i) {
         const double less = std::expm1(-m * ratio);  // keeps its digits where m is small
         const double step = (m + less) / (1 - ratio - ratio * less);
-        if (!(step > 1e-12)) break;
+        if (!(step > 0)) break;
         m -= step;
+        if (step < 1e-6 * m) break;
     }
     return m;
 }
