@@ -1,22 +1,11 @@
 #include "core/plan/across.h"
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "core/plan/pareto.h"
 
 namespace memwall::plan {
-namespace {
-
-constexpr std::size_t kCompared = kGoals + 1;  // and tokens kept
-using Compared = std::array<double, kCompared>;
-
-bool matches(const Compared& a, const Compared& b) {
-    for (std::size_t i = 0; i < kCompared; ++i)
-        if (a[i] > b[i]) return false;
-    return true;
-}
-
-}  // namespace
-
 std::array<double, kGoals> goals_across(const Candidate& c, double score) {
     std::array<double, kGoals> g = goals(c);
     g[static_cast<std::size_t>(Goal::quality)] =
@@ -29,7 +18,8 @@ AcrossDecision decide_across(std::span<const Candidate> candidates, std::span<co
     AcrossDecision d;
     d.broken.reserve(candidates.size());
     d.below_score.reserve(candidates.size());
-    std::vector<std::pair<Compared, std::uint32_t>> order;
+    // The three goals, and tokens kept.
+    std::vector<std::pair<std::array<double, kGoals + 1>, std::uint32_t>> scored;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         d.broken.push_back(broken(candidates[i], limits));
         d.below_score.push_back(min_score > 0 && scores[i] < min_score);
@@ -38,49 +28,10 @@ AcrossDecision decide_across(std::span<const Candidate> candidates, std::span<co
         d.admitted.push_back(index);
         if (scores[i] < 0) continue;
         const auto g = goals_across(candidates[i], scores[i]);
-        order.push_back({{g[0], g[1], g[2], goals(candidates[i])[2]}, index});
+        scored.push_back({{g[0], g[1], g[2], goals(candidates[i])[2]}, index});
     }
-    // In lexical order only earlier ones can dominate; of equals the first stands for all.
-    std::sort(order.begin(), order.end());
-    std::vector<const Compared*> front;
-    for (const auto& [values, index] : order) {
-        if (std::any_of(front.begin(), front.end(), [&](const Compared* f) { return matches(*f, values); }))
-            continue;
-        front.push_back(&values);
-        d.front.push_back(index);
-    }
+    d.front = pareto_front(std::move(scored));
     return d;
-}
-
-MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals,
-                       std::span<const std::uint32_t> among) {
-    MeritScale s;
-    s.low.fill(std::numeric_limits<double>::infinity());
-    s.high.fill(0);
-    for (const std::uint32_t i : among)
-        for (std::size_t g = 0; g < kGoals; ++g)
-            if (std::isfinite(goals[i][g])) {
-                s.low[g] = std::min(s.low[g], goals[i][g]);
-                s.high[g] = std::max(s.high[g], goals[i][g]);
-            }
-    return s;
-}
-
-Merits merits_on(const MeritScale& s, const std::array<double, kGoals>& v) {
-    constexpr double kBeta = 3.2;  // docs/decisions.md, "What is answered"
-    Merits m;
-    double sum = 0;
-    for (std::size_t g = 0; g < kGoals; ++g) {
-        if (!std::isfinite(v[g]))
-            m.merit[g] = 0;
-        else if (s.high[g] > s.low[g])
-            m.merit[g] = std::clamp(std::log(s.high[g] / v[g]) / std::log(s.high[g] / s.low[g]), 0.0, 1.0);
-        else
-            m.merit[g] = 1;
-        sum += m.balance[g] = std::exp(kBeta * m.merit[g]);
-    }
-    for (double& b : m.balance) b /= sum;
-    return m;
 }
 
 std::int64_t nearest_balance(std::span<const Merits> merits, std::span<const std::uint32_t> among,

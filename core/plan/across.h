@@ -33,16 +33,6 @@ AcrossDecision decide_across(std::span<const Candidate> candidates, std::span<co
 /// without a score.
 std::array<double, kGoals> goals_across(const Candidate& candidate, double score);
 
-/// The ends between which merits are measured.
-struct MeritScale {
-    std::array<double, kGoals> low{}, high{};
-};
-MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals,
-                       std::span<const std::uint32_t> among);
-
-/// As merits() in decide.h for what lies on the scale; what lies beyond is put at its ends, an unknown at 0.
-Merits merits_on(const MeritScale& scale, const std::array<double, kGoals>& goals);
-
 /// Index into `among` of the one whose balance is nearest to the wanted one (shares that sum to 1); -1
 /// without any.
 std::int64_t nearest_balance(std::span<const Merits> merits, std::span<const std::uint32_t> among,

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/base/size_text.h"
+#include "core/plan/pareto.h"
 #include "core/quality/words.h"
 
 namespace memwall::plan {
@@ -75,15 +76,6 @@ std::string unsupported_text(Reason reason) {
         default:
             return "unsupported";
     }
-}
-
-bool dominates(const std::array<double, kGoals>& a, const std::array<double, kGoals>& b) {
-    bool better = false;
-    for (std::size_t i = 0; i < kGoals; ++i) {
-        if (a[i] > b[i]) return false;
-        better = better || a[i] < b[i];
-    }
-    return better;
 }
 
 /// Of the front, the best in one goal; within 3 % of it the one that is best in quality, then memory, then
@@ -239,49 +231,51 @@ Decision decide(std::span<const Candidate> candidates, const Constraints& constr
         d.admitted.push_back(static_cast<std::uint32_t>(i));
         values[i] = goals(candidates[i]);
     }
-    // In the order of the first goal only earlier candidates can dominate later ones.
-    std::vector<std::uint32_t> order = d.admitted;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
-    for (const std::uint32_t i : order) {
-        const bool beaten = std::any_of(d.front.begin(), d.front.end(), [&](std::uint32_t f) {
-            return dominates(values[f], values[i]) ||
-                   values[f] == values[i];  // of equals the first stands for all
-        });
-        if (!beaten) d.front.push_back(i);
-    }
+    std::vector<std::pair<std::array<double, kGoals>, std::uint32_t>> points;
+    for (const std::uint32_t i : d.admitted) points.emplace_back(values[i], i);
+    d.front = pareto_front(std::move(points));
     for (const Goal goal : {Goal::latency, Goal::memory, Goal::quality})
         d.best[static_cast<std::size_t>(goal)] = best_of(values, d.front, goal);
     return d;
 }
 
+MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals,
+                       std::span<const std::uint32_t> among) {
+    MeritScale s;
+    s.low.fill(std::numeric_limits<double>::infinity());
+    s.high.fill(0);
+    for (const std::uint32_t i : among)
+        for (std::size_t g = 0; g < kGoals; ++g)
+            if (std::isfinite(goals[i][g])) {
+                s.low[g] = std::min(s.low[g], goals[i][g]);
+                s.high[g] = std::max(s.high[g], goals[i][g]);
+            }
+    return s;
+}
+
+Merits merits_on(const MeritScale& s, const std::array<double, kGoals>& v) {
+    constexpr double kBeta = 3.2;  // docs/decisions.md, "What is answered"
+    Merits m;
+    double sum = 0;
+    for (std::size_t g = 0; g < kGoals; ++g) {
+        if (!std::isfinite(v[g]))
+            m.merit[g] = 0;
+        else if (s.high[g] > s.low[g])
+            m.merit[g] = std::clamp(std::log(s.high[g] / v[g]) / std::log(s.high[g] / s.low[g]), 0.0, 1.0);
+        else
+            m.merit[g] = 1;
+        sum += m.balance[g] = std::exp(kBeta * m.merit[g]);
+    }
+    for (double& b : m.balance) b /= sum;
+    return m;
+}
+
 std::vector<Merits> merits(std::span<const Candidate> candidates, std::span<const std::uint32_t> admitted) {
-    constexpr double kBeta = 3.2;  // EXPLORER, "the triangle"
-    std::array<double, kGoals> low, high;
-    low.fill(std::numeric_limits<double>::infinity());
-    high.fill(0);
-    for (const std::uint32_t i : admitted) {
-        const auto v = goals(candidates[i]);
-        for (std::size_t g = 0; g < kGoals; ++g) {
-            if (!std::isfinite(v[g])) continue;
-            low[g] = std::min(low[g], v[g]);
-            high[g] = std::max(high[g], v[g]);
-        }
-    }
+    std::vector<std::array<double, kGoals>> values(candidates.size());
+    for (const std::uint32_t i : admitted) values[i] = goals(candidates[i]);
+    const MeritScale scale = merit_scale(values, admitted);
     std::vector<Merits> out;
-    for (const std::uint32_t i : admitted) {
-        const auto v = goals(candidates[i]);
-        Merits m;
-        double sum = 0;
-        for (std::size_t g = 0; g < kGoals; ++g) {
-            m.merit[g] = !std::isfinite(v[g]) ? 0
-                         : high[g] > low[g]   ? std::log(high[g] / v[g]) / std::log(high[g] / low[g])
-                                              : 1;
-            sum += m.balance[g] = std::exp(kBeta * m.merit[g]);
-        }
-        for (double& b : m.balance) b /= sum;
-        out.push_back(m);
-    }
+    for (const std::uint32_t i : admitted) out.push_back(merits_on(scale, values[i]));
     return out;
 }
 

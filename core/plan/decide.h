@@ -91,6 +91,16 @@ struct Merits {
 };
 std::vector<Merits> merits(std::span<const Candidate> candidates, std::span<const std::uint32_t> admitted);
 
+/// The ends between which merits are measured.
+struct MeritScale {
+    std::array<double, kGoals> low{}, high{};
+};
+MeritScale merit_scale(std::span<const std::array<double, kGoals>> goals,
+                       std::span<const std::uint32_t> among);
+
+/// As merits() for what lies on the scale; what lies beyond is put at its ends, an unknown at 0.
+Merits merits_on(const MeritScale& scale, const std::array<double, kGoals>& goals);
+
 /// The usual shapes of use.
 struct Preset {
     std::string_view name, about;

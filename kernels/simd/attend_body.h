@@ -47,9 +47,9 @@ struct AttendScratch {
     alignas(64) float scores[kStreams][kHighestHeads][kPageTokens];  // then probabilities
     alignas(64) int8_t p_codes[kStreams][2 * kHighestHeads][kPageTokens];
     // Of page and head, at [page x heads + head]:
-    alignas(64) float decay[kStreams *
-                            kHighestHeads];  // exp(old maximum - new one): what was summed so far shrinks
-    alignas(64) float gain[kStreams * kHighestHeads];  // exp(the page's maximum - new one): the page's share
+    // exp(old maximum - new one), by which what was summed so far shrinks, and exp(page's maximum - new one),
+    // the page's share.
+    alignas(64) float decay[kStreams * kHighestHeads], gain[kStreams * kHighestHeads];
     float p_scales[kStreams * kHighestHeads];
     alignas(64) float sums[kStreams * kHighestHeads][16];  // of probabilities, lane by lane
     alignas(64) float l[kHighestHeads][16];                // lanes of job.l

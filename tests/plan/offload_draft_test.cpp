@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "devices/planning.h"
 #include "tests/catch.h"
 
@@ -20,4 +22,18 @@ TEST_CASE("a draft cannot gain more than its tokens a round when layers live on 
               p.plan.speed.plain_decode.central.value * p.plan.speed.tokens_per_round);
         CHECK(p.plan.speed.break_even_acceptance > 0.01);
     }
+}
+
+TEST_CASE("a draft of another family is warned about", "[plan]") {
+    const auto warned = [](const char* draft) {
+        plan::Deployment d;
+        d.model = "llama-3.1-8b";
+        d.device = "apple-m4:16GiB";
+        d.draft = draft;
+        const auto warnings = devices::make_plan(d).advice.warnings;
+        return std::any_of(warnings.begin(), warnings.end(),
+                           [](const plan::Warning& w) { return w.code == "draft_family"; });
+    };
+    CHECK(warned("qwen3-0.6b"));
+    CHECK_FALSE(warned("llama-3.2-1b"));
 }

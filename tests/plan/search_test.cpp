@@ -1,6 +1,7 @@
 #include "core/plan/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -160,6 +161,7 @@ TEST_CASE("merits span the admitted, and balances add to one", "[search]") {
             sum += m.balance[g];
         }
         CHECK(sum == Approx(1));
+        CHECK(m.balance[0] / m.balance[1] == Approx(std::exp(3.2 * (m.merit[0] - m.merit[1]))));
     }
     for (const double b : best) CHECK(b == Approx(1));
 }

@@ -81,7 +81,9 @@ TEST_CASE("a prediction sums what the parts cost", "[kernels][verify]") {
         CHECK(predict_decode(r, rates, 1, 100).weight_bytes == static_cast<double>(bytes));
         for (auto& [key, rate] : rates.matmul) rate.decode = 1e-9;
         CHECK(predict_decode(r, rates, 1, 100).seconds == Approx(1e-9 * static_cast<double>(bytes)));
-        for (auto& [key, rate] : rates.matmul) rate.decode = 0;
+        for (auto& [key, rate] : rates.matmul) rate.decode = 0, rate.decode_start = 1;
+        CHECK(predict_decode(r, rates, 2, 100).seconds == 7 * layers + 1);  // a start for each matrix
+        for (auto& [key, rate] : rates.matmul) rate.decode_start = 0;
 
         rates.barrier = 1;
         CHECK(predict_decode(r, rates, 2, 100).seconds == 10 * layers + 2);
