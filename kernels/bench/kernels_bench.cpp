@@ -137,9 +137,12 @@ double one_sample(const Case& c, Inputs& in, const Kernels& k, Paired& paired, i
         return paired.ratio(static_cast<double>(pages.size() * layout.bytes()), [&](int thread) {
             AttentionPart part;
             const Range mine = share_of(contexts, thread, threads);
+            const auto context = [&](std::size_t i) {
+                return i < mine.last ? std::span(pages).subspan(i * kContextPages, kContextPages)
+                                     : std::span<const PageRef>();
+            };
             for (std::size_t i = mine.first; i < mine.last; ++i)
-                attend(k, layout, std::span(pages).subspan(i * kContextPages, kContextPages), in.q, 0.1f,
-                       c.digits, part);
+                attend(k, layout, context(i), in.q, 0.1f, c.digits, part, context(i + 1));
         });
     }
     const MatmulJob whole = job_of(c, in, region);

@@ -102,6 +102,7 @@ void attend_one(const AttentionStep& s, int thread, AttentionScratch& scratch, S
     s.cache->pages(s.sequence, s.layer, 0, s.first, scratch.first);
     const std::size_t pages = scratch.first.size();
     const Range mine = share_of(pages * static_cast<std::size_t>(shape.kv_heads), thread, shared.threads);
+    bool follows = false;  // the pages of this head are there and were read ahead
     for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
         AttentionPart& part = shared.parts[static_cast<std::size_t>(head * shared.threads + thread)];
         const std::size_t start = static_cast<std::size_t>(head) * pages;
@@ -109,9 +110,14 @@ void attend_one(const AttentionStep& s, int thread, AttentionScratch& scratch, S
                           to = std::clamp(mine.last, start, start + pages) - start;
         part.heads = 0;
         if (from >= to) continue;
-        s.cache->pages(s.sequence, s.layer, head, s.first, scratch.own);
+        if (!follows) s.cache->pages(s.sequence, s.layer, head, s.first, scratch.own);
+        scratch.last.clear();
+        if (to == pages && mine.last > start + pages)
+            s.cache->pages(s.sequence, s.layer, head + 1, s.first, scratch.last);
         attend(*s.kernels, shape.page(), std::span(scratch.own).subspan(from, to - from),
-               gather_queries(s, head, 0, 1, scratch.q), scale_of(s), s.digits, part);
+               gather_queries(s, head, 0, 1, scratch.q), scale_of(s), s.digits, part, scratch.last);
+        follows = !scratch.last.empty();
+        std::swap(scratch.own, scratch.last);
     }
 }
 

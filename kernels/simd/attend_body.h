@@ -1,16 +1,20 @@
-// Decode attention of the heads that share a KV head, page by page with a running maximum. Every stage of a
-// page is done for all heads before the next one: a page is read from memory once and its second use finds it
-// in the cache. With few heads several whole pages go through each stage side by side, as streams of their
-// own: what a page gives does not depend on its neighbours, so the bits are the same as one by one.
+// Decode attention of the heads that share a KV head, in blocks of pages with a running maximum from page to
+// page. A block goes through three stages, each for all of its pages and heads: scores, probabilities,
+// values. With few heads several whole pages go through a stage side by side, as streams of their own. What a
+// page gives depends neither on its block nor on its neighbours, so the bits are the same as one by one.
 #pragma once
 
-#include "kernels/simd/body.h"
+#include "kernels/simd/page_ahead.h"
 
 namespace memwall::kernels {
 namespace {
 
 constexpr int kPagePanels = kPageTokens / kPanelRows;  // of keys
-constexpr float kRounder = 0x1.8p23f;                  // x + this - this rounds to an integer, ties to even
+constexpr int kBlockPages = kStreams;
+constexpr int kMostRows = kBlockPages * kHighestHeads;  // pages x heads of a block
+constexpr int kVectorsARow = kPageTokens / 16 * 25;     // operations of the probabilities of a page and head
+constexpr int kHeavyLine = 6;                           // operations a line beyond which reading is run ahead
+constexpr float kRounder = 0x1.8p23f;                   // x + this - this rounds to an integer, ties to even
 
 MEMWALL_INLINE Floats round_even(Floats x) {
     return sub(add(x, splat(kRounder)), splat(kRounder));
@@ -40,20 +44,20 @@ MEMWALL_INLINE Floats exp_nonpositive(Floats x) {
     return bits_as_floats(add(bits_as_ints(y), shift_left<23>(n)));
 }
 
-/// Everything between the stages of pages; about 50 KiB on the stack. Of several pages, [page] comes first.
+/// Everything between the stages of a block. A row is a page's share of one head, row n = page x heads +
+/// head.
 struct AttendScratch {
     alignas(64) float q[kHighestHeads][kHighestHeadDim];  // f16: scaled queries
     alignas(64) int8_t q_codes[2 * kHighestHeads][kHighestHeadDim];
-    alignas(64) float scores[kStreams][kHighestHeads][kPageTokens];  // then probabilities
-    alignas(64) int8_t p_codes[kStreams][2 * kHighestHeads][kPageTokens];
-    // Of page and head, at [page x heads + head]:
-    // exp(old maximum - new one), by which what was summed so far shrinks, and exp(page's maximum - new one),
-    // the page's share.
-    alignas(64) float decay[kStreams * kHighestHeads], gain[kStreams * kHighestHeads];
-    float p_scales[kStreams * kHighestHeads];
-    alignas(64) float sums[kStreams * kHighestHeads][16];  // of probabilities, lane by lane
-    alignas(64) float l[kHighestHeads][16];                // lanes of job.l
-    int32_t q_offsets[2 * kHighestHeads], p_offsets[kStreams][2 * kHighestHeads];
+    alignas(64) float scores[kHighestHeads][kBlockPages][kPageTokens];  // then probabilities
+    alignas(64) int8_t p_codes[2 * kHighestHeads][kBlockPages][kPageTokens];
+    // Of a row: exp(old maximum - new one), by which what was summed so far shrinks, and exp(page's maximum -
+    // new one), the page's share.
+    alignas(64) float decay[kMostRows], gain[kMostRows];
+    float p_scales[kMostRows];
+    alignas(64) float sums[kMostRows][16];   // of probabilities, lane by lane
+    alignas(64) float l[kHighestHeads][16];  // lanes of job.l
+    int32_t q_offsets[2 * kHighestHeads], p_offsets[kBlockPages][2 * kHighestHeads];
     float q_scales[kHighestHeads];
 };
 
@@ -101,7 +105,7 @@ MEMWALL_INLINE void mask(const PageRef& page, float* values, float with) {
 template <int Bits>
 struct IntegerPage {
     static constexpr int kBias = Bits == 8 ? kBias8 : 8;
-    static constexpr int kMost = kAttendVectors;
+    static constexpr int kMost = kAttendVectors, kDotsALine = Bits == 8 ? 1 : 2;
 
     template <int Digits>
     static void prepare(const AttendJob& job, AttendScratch& s) {
@@ -121,10 +125,12 @@ struct IntegerPage {
         }
     }
 
-    /// Scores of `Heads` heads from `first` on, of `Pages` pages.
-    template <int Digits, int Heads, int Pages, class Fetch>
-    static __attribute__((noinline)) void scores(const AttendJob& job, const PageRef* pages,
-                                                 const Fetch* ahead, int first, AttendScratch& s) {
+    /// Scores of `Heads` heads from `first` on, of `Pages` pages, the block's from `page` on.
+    template <int Digits, int Heads, int Pages>
+    static __attribute__((noinline)) void scores(const AttendJob& job, const PageRef* pages, int page,
+                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
+                                                 AttendScratch& s) {
+        RunAhead run = runs;
         constexpr int kM = Heads * Digits, kLines = Bits / 2;  // 4 lines of bytes or 2 of nibbles: 16 dims
         ptrdiff_t at = static_cast<ptrdiff_t>(job.page_scales);
         for (int p = 0; p < kPagePanels; ++p) {
@@ -134,9 +140,10 @@ struct IntegerPage {
             for (int v = 0; v < kM; ++v) one[v] = splat(s.q_offsets[first * Digits + v]);
             const int8_t* a = s.q_codes[first * Digits];
             for (int d = 0; d < job.key_dim; d += 16, at += kLines * kLineBytes) {
+                const auto targets = ahead.at(at);
+                run.fetch<kLines * Pages>();
                 dot_streams<Bits, kLines, kHighestHeadDim, 0, Pages>(
-                    [&](int g) { return pages[g].data + at; }, a, 4,
-                    [&](int g) -> const Fetch& { return ahead[g]; },
+                    [&](int g) { return pages[g].data + at; }, a, 4, [&](int g) { return targets[g]; },
                     [&](int g) -> Ints(&)[kM] { return acc[g]; });
             }
             MEMWALL_UNROLL
@@ -144,11 +151,12 @@ struct IntegerPage {
                 const Floats token_scale = load_halves(pages[g].data + p * 32);
                 MEMWALL_UNROLL
                 for (int h = 0; h < Heads; ++h)
-                    store(s.scores[g][first + h] + p * 16,
+                    store(s.scores[first + h][page + g] + p * 16,
                           mul(to_floats(combine<Digits>(acc[g], h)),
                               mul(token_scale, splat(s.q_scales[first + h]))));
             }
         }
+        runs = run;
     }
 
     /// Probabilities become digits, the value scales of the tokens folded in. A probability is at most 1, so
@@ -172,8 +180,8 @@ struct IntegerPage {
                 for (auto& x : sums) x = splat(0);
                 MEMWALL_UNROLL
                 for (int i = 0; i < kPageTokens; i += 16) {
-                    store_digits<Digits>(mul(load(s.scores[g][h] + i), load(unit + i)),
-                                         s.p_codes[g][h * Digits] + i, kPageTokens, sums);
+                    store_digits<Digits>(mul(load(s.scores[h][g] + i), load(unit + i)),
+                                         s.p_codes[h * Digits][g] + i, kBlockPages * kPageTokens, sums);
                 }
                 store_offsets<Digits>(sums, kBias, s.p_offsets[g] + h * Digits);
                 s.p_scales[n] = s.gain[n] * (magnitude / kDigitLimit<Digits>);
@@ -181,41 +189,46 @@ struct IntegerPage {
         }
     }
 
-    template <int Digits, int Heads, int Pages, class Fetch>
-    static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages,
-                                                 const Fetch* ahead, int first, AttendScratch& s) {
+    template <int Digits, int Heads, int Pages>
+    static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages, int page,
+                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
+                                                 AttendScratch& s) {
+        RunAhead run = runs;
         constexpr int kM = Heads * Digits, kLines = Bits / 2;
         ptrdiff_t at = static_cast<ptrdiff_t>(job.page_scales + job.page_keys);
         for (int d = 0; d < job.value_dim; d += 16) {
             Ints acc[Pages][kM];
             MEMWALL_UNROLL
             for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
-            for (int v = 0; v < kM; ++v) acc[g][v] = splat(s.p_offsets[g][first * Digits + v]);
-            const int8_t* a = s.p_codes[0][first * Digits];
-            for (int t = 0; t < kPageTokens; t += 16, at += kLines * kLineBytes)
-                dot_streams<Bits, kLines, kPageTokens, static_cast<int>(sizeof s.p_codes[0]), Pages>(
-                    [&](int g) { return pages[g].data + at; }, a, 4,
-                    [&](int g) -> const Fetch& { return ahead[g]; },
+            for (int v = 0; v < kM; ++v) acc[g][v] = splat(s.p_offsets[page + g][first * Digits + v]);
+            const int8_t* a = s.p_codes[first * Digits][page];
+            for (int t = 0; t < kPageTokens; t += 16, at += kLines * kLineBytes) {
+                const auto targets = ahead.at(at);
+                run.fetch<kLines * Pages>();
+                dot_streams<Bits, kLines, static_cast<int>(sizeof s.p_codes[0]), kPageTokens, Pages>(
+                    [&](int g) { return pages[g].data + at; }, a, 4, [&](int g) { return targets[g]; },
                     [&](int g) -> Ints(&)[kM] { return acc[g]; });
+            }
             MEMWALL_UNROLL
             for (int h = 0; h < Heads; ++h) {
                 float* o = job.o + (first + h) * job.value_dim + d;
                 Floats sum = load(o);
                 MEMWALL_UNROLL
                 for (int g = 0; g < Pages; ++g) {
-                    const int n = g * job.heads + first + h;
+                    const int n = (page + g) * job.heads + first + h;
                     sum = fma(to_floats(combine<Digits>(acc[g], h)), splat(s.p_scales[n]),
                               mul(sum, splat(s.decay[n])));
                 }
                 store(o, sum);
             }
         }
+        runs = run;
     }
 };
 
 /// f16 pages: floats throughout, even and odd k in chains of their own.
 struct HalfPage {
-    static constexpr int kMost = kAttendVectors / 2;
+    static constexpr int kMost = kAttendVectors / 2, kDotsALine = 2;
 
     template <int Digits>
     static void prepare(const AttendJob& job, AttendScratch& s) {
@@ -224,9 +237,11 @@ struct HalfPage {
                 store(s.q[h] + d, mul(load(job.q + h * job.q_stride + d), splat(job.scale)));
     }
 
-    template <int Digits, int Heads, int Pages, class Fetch>
-    static __attribute__((noinline)) void scores(const AttendJob& job, const PageRef* pages,
-                                                 const Fetch* ahead, int first, AttendScratch& s) {
+    template <int Digits, int Heads, int Pages>
+    static __attribute__((noinline)) void scores(const AttendJob& job, const PageRef* pages, int page,
+                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
+                                                 AttendScratch& s) {
+        RunAhead run = runs;
         ptrdiff_t at = 0;
         for (int p = 0; p < kPagePanels; ++p) {
             Floats even[Pages][Heads], odd[Pages][Heads];
@@ -235,12 +250,14 @@ struct HalfPage {
             for (int h = 0; h < Heads; ++h) even[g][h] = odd[g][h] = splat(0.0f);
             const float* q = s.q[first];
             for (int d = 0; d < job.key_dim; d += 4, q += 4) {
+                const auto targets = ahead.at(at);
+                run.fetch<2 * Pages>();
                 MEMWALL_UNROLL
                 for (int l = 0; l < 2; ++l, at += kLineBytes) {
                     MEMWALL_UNROLL
                     for (int g = 0; g < Pages; ++g) {
                         const uint8_t* line = pages[g].data + at;
-                        ahead[g].to(line).fetch(0);
+                        targets[g].to(line).fetch(l);
                         const Floats a = load_halves(line), b = load_halves(line + 32);
                         MEMWALL_UNROLL
                         for (int h = 0; h < Heads; ++h) {
@@ -253,17 +270,20 @@ struct HalfPage {
             MEMWALL_UNROLL
             for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
             for (int h = 0; h < Heads; ++h)
-                store(s.scores[g][first + h] + p * 16, add(even[g][h], odd[g][h]));
+                store(s.scores[first + h][page + g] + p * 16, add(even[g][h], odd[g][h]));
         }
+        runs = run;
     }
 
     template <int Digits>
     static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef*, int, AttendScratch&) {}
 
     /// Several pages are whole; of one, tokens that do not count are not read: stale halves may be infinite.
-    template <int Digits, int Heads, int Pages, class Fetch>
-    static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages,
-                                                 const Fetch* ahead, int first, AttendScratch& s) {
+    template <int Digits, int Heads, int Pages>
+    static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages, int page,
+                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
+                                                 AttendScratch& s) {
+        RunAhead run = runs;
         ptrdiff_t at = static_cast<ptrdiff_t>(job.page_keys);
         const int begin = Pages == 1 ? pages->begin : 0, end = Pages == 1 ? pages->end : kPageTokens;
         for (int d = 0; d < job.value_dim; d += 16, at += kPageTokens * 32) {
@@ -277,14 +297,16 @@ struct HalfPage {
                     const Floats v = load_halves(pages[g].data + at + t * 32);
                     MEMWALL_UNROLL
                     for (int h = 0; h < Heads; ++h)
-                        acc[g][h] = fma(v, splat(s.scores[g][first + h][t]), acc[g][h]);
+                        acc[g][h] = fma(v, splat(s.scores[first + h][page + g][t]), acc[g][h]);
                 }
             };
             int t = begin;
             if (t % 2 == 1) take(t++, odd);
             for (; t + 1 < end; t += 2) {
+                const auto targets = ahead.at(at + t * 32);
+                run.fetch<Pages>();
                 MEMWALL_UNROLL
-                for (int g = 0; g < Pages; ++g) ahead[g].to(pages[g].data + at + t * 32).fetch(0);
+                for (int g = 0; g < Pages; ++g) targets[g].to(nullptr).fetch(0);
                 take(t, even);
                 take(t + 1, odd);
             }
@@ -295,31 +317,37 @@ struct HalfPage {
                 Floats sum = load(o);
                 MEMWALL_UNROLL
                 for (int g = 0; g < Pages; ++g) {
-                    const int n = g * job.heads + first + h;
+                    const int n = (page + g) * job.heads + first + h;
                     sum = fma(add(even[g][h], odd[g][h]), splat(s.gain[n]), mul(sum, splat(s.decay[n])));
                 }
                 store(o, sum);
             }
         }
+        runs = run;
     }
 };
 
-/// Turns a head count known at run time into a template argument, for both stages.
-template <class Page, int Digits, int Heads, int Pages, class Fetch>
-MEMWALL_INLINE void scores_of(int heads, const AttendJob& job, const PageRef* pages, const Fetch* ahead,
-                              int first, AttendScratch& s) {
+/// The stages with their signature in common; turns a head count known at run time into a template argument.
+struct Scores {
+    static constexpr bool kKeys = true;
+    template <class Page, int Digits, int Heads, int Pages, class... Args>
+    static MEMWALL_INLINE void run(Args&&... args) {
+        Page::template scores<Digits, Heads, Pages>(args...);
+    }
+};
+struct Values {
+    static constexpr bool kKeys = false;
+    template <class Page, int Digits, int Heads, int Pages, class... Args>
+    static MEMWALL_INLINE void run(Args&&... args) {
+        Page::template values<Digits, Heads, Pages>(args...);
+    }
+};
+template <class Stage, class Page, int Digits, int Heads, int Pages, class... Args>
+MEMWALL_INLINE void with_heads(int heads, Args&&... args) {
     if (heads >= Heads)
-        Page::template scores<Digits, Heads, Pages>(job, pages, ahead, first, s);
+        Stage::template run<Page, Digits, Heads, Pages>(args...);
     else if constexpr (Heads > 1)
-        scores_of<Page, Digits, Heads - 1, Pages>(heads, job, pages, ahead, first, s);
-}
-template <class Page, int Digits, int Heads, int Pages, class Fetch>
-MEMWALL_INLINE void values_of(int heads, const AttendJob& job, const PageRef* pages, const Fetch* ahead,
-                              int first, AttendScratch& s) {
-    if (heads >= Heads)
-        Page::template values<Digits, Heads, Pages>(job, pages, ahead, first, s);
-    else if constexpr (Heads > 1)
-        values_of<Page, Digits, Heads - 1, Pages>(heads, job, pages, ahead, first, s);
+        with_heads<Stage, Page, Digits, Heads - 1, Pages>(heads, args...);
 }
 
 constexpr float kMinusInfinity = -__builtin_inff();
@@ -329,18 +357,18 @@ constexpr float kMinusInfinity = -__builtin_inff();
 /// it, and neither do the roundings of its digits when pages go to different threads.
 MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count, AttendScratch& s) {
     // Short loops one after the other: a reduction of one head waits beside those of the next ones.
-    float most[kStreams * kHighestHeads];
+    float most[kMostRows];
     int n = 0;
     for (int g = 0; g < count; ++g)
         for (int h = 0; h < job.heads; ++h, ++n) {
-            float* x = s.scores[g][h];
+            float* x = s.scores[h][g];
             mask(pages[g], x, kMinusInfinity);
             most[n] = maximum(max(max(load(x), load(x + 16)), max(load(x + 32), load(x + 48))));
         }
     n = 0;
     for (int g = 0; g < count; ++g)
         for (int h = 0; h < job.heads; ++h, ++n) {
-            float* x = s.scores[g][h];
+            float* x = s.scores[h][g];
             const Floats origin = splat(most[n]);
             MEMWALL_UNROLL
             for (int i = 0; i < kPageTokens; i += 16) {
@@ -367,94 +395,106 @@ MEMWALL_INLINE void soften(const AttendJob& job, const PageRef* pages, int count
             store(s.l[h], fma(load(s.l[h]), splat(s.decay[n]), mul(load(s.sums[n]), splat(s.gain[n]))));
 }
 
-/// All stages of `Pages` pages, `Heads` heads at a time.
-template <class Page, int Digits, int Heads, int Pages, class Fetch>
-MEMWALL_INLINE void attend_some(const AttendJob& job, const PageRef* pages, const Fetch* ahead,
-                                AttendScratch& s) {
-    for (int h = 0; h < job.heads; h += Heads)
-        scores_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, ahead, h, s);
-    soften(job, pages, Pages, s);
-    Page::template weigh<Digits>(job, pages, Pages, s);
-    for (int h = 0; h < job.heads; h += Heads)
-        values_of<Page, Digits, Heads, Pages>(job.heads - h, job, pages, ahead, h, s);
-}
-
-/// The order in which a job's pages are worked through: with streams, one page of each quarter in turn, so
-/// that pages that follow each other in memory stay a stream. Heads and pages side by side have no say in it.
-struct PageOrder {
+/// Pages of a job that go through the stages together, all with tokens that count.
+struct Block {
     const AttendJob& job;
-    int64_t quarter;
+    int64_t next;  // the first page after them
+    int count = 0;
+    PageRef pages[kBlockPages];
 
-    explicit PageOrder(const AttendJob& j)
-        : job(j), quarter(j.prefetch.streams == kStreams ? j.page_count / kStreams : 0) {}
-    MEMWALL_INLINE const PageRef& operator[](int64_t i) const {
-        return job.pages[i < kStreams * quarter ? i % kStreams * quarter + i / kStreams : i];
+    MEMWALL_INLINE Block(const AttendJob& j, int64_t first) : job(j), next(first) {
+        for (; next < job.page_count && count < kBlockPages; ++next)
+            if (job.pages[next].begin < job.pages[next].end) pages[count++] = job.pages[next];
     }
-    /// What follows page `i` where it is read; the last one follows itself.
-    MEMWALL_INLINE const uint8_t* after(int64_t i, int64_t pages = 1) const {
-        const int64_t next = i + pages * (quarter > 0 ? kStreams : 1), last = job.page_count - 1;
-        return (*this)[next < last ? next : last].data;
+    MEMWALL_INLINE bool whole(int page, int some) const {
+        if (page + some > count) return false;
+        for (int g = page; g < page + some; ++g)
+            if (pages[g].begin != 0 || pages[g].end != kPageTokens) return false;
+        return true;
+    }
+    /// The page that comes `i` after the block.
+    MEMWALL_INLINE const uint8_t* after(int64_t i) const {
+        i += next;
+        return i < job.page_count                    ? job.pages[i].data
+               : i - job.page_count < job.next_count ? job.next[i - job.page_count].data
+                                                     : pages[count - 1].data;
     }
 };
 
-/// `Pages` pages from `i` on side by side, if all are whole.
-template <class Page, int Digits, int Pages>
-MEMWALL_INLINE bool attend_side_by_side(const PageOrder& order, int64_t i, AttendScratch& s) {
-    const AttendJob& job = order.job;
-    PageRef pages[Pages];
-    AlongPages keys[Pages];
+/// One stage of `Pages` pages from `page` on.
+template <class Stage, class Page, int Digits, int Pages>
+MEMWALL_INLINE void side_by_side(const Block& b, int page, RunAhead& run, AttendScratch& s) {
+    constexpr int kHeads = Page::kMost / Digits / Pages;
+    const AttendJob& job = b.job;
+    HalvesAhead<Pages> ahead;
+    const auto keys = static_cast<ptrdiff_t>(job.page_scales),
+               values = static_cast<ptrdiff_t>(job.page_scales + job.page_keys);
+    ahead.near = job.prefetch.near * job.prefetch.streams / Pages / kLineBytes * kLineBytes;
+    ahead.end = Stage::kKeys ? values : static_cast<ptrdiff_t>(job.page_bytes);
     for (int g = 0; g < Pages; ++g) {
-        pages[g] = order[i + g];
-        if (pages[g].begin != 0 || pages[g].end != kPageTokens) return false;
-        keys[g].near = job.prefetch.near;
-        keys[g].end = reinterpret_cast<uintptr_t>(pages[g].data) + job.page_bytes;
-        keys[g].jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i + g)) - keys[g].end);
+        const int then = page + g + Pages;
+        const bool more = then < kBlockPages && then < b.count;
+        ahead.now[g] = b.pages[page + g].data;
+        // After keys the block's values, after values the keys of the next block.
+        const uint8_t* following = more           ? b.pages[then].data + (Stage::kKeys ? keys : values)
+                                   : Stage::kKeys ? b.pages[g].data + values
+                                                  : b.after(g) + keys;
+        ahead.then[g] = following - ahead.end;
+        if (Stage::kKeys == more)
+            for (ptrdiff_t l = 0; l < keys; l += kLineBytes) __builtin_prefetch(following - keys + l, 0, 3);
     }
-    attend_some<Page, Digits, Page::kMost / Digits / Pages, Pages>(job, pages, keys, s);
-    return true;
+    for (int h = 0; h < job.heads; h += kHeads)
+        with_heads<Stage, Page, Digits, kHeads, Pages>(job.heads - h, job, b.pages + page, page, ahead, run,
+                                                       h, s);
+}
+
+/// One stage of all pages of a block: some whole ones side by side while their accumulators have registers.
+template <class Stage, class Page, int Digits>
+MEMWALL_INLINE void all_pages(const Block& b, RunAhead& run, AttendScratch& s) {
+    constexpr int kVectors = Page::kMost / Digits;
+    for (int page = 0; page < b.count;) {
+        if constexpr (kVectors >= 4)
+            if (b.job.heads * 4 <= kVectors && b.whole(page, 4)) {
+                side_by_side<Stage, Page, Digits, 4>(b, page, run, s);
+                page += 4;
+                continue;
+            }
+        if constexpr (kVectors >= 2)
+            if (b.job.heads * 2 <= kVectors && b.whole(page, 2)) {
+                side_by_side<Stage, Page, Digits, 2>(b, page, run, s);
+                page += 2;
+                continue;
+            }
+        side_by_side<Stage, Page, Digits, 1>(b, page, run, s);
+        ++page;
+    }
 }
 
 template <class Page, int Digits>
 void attend_pages(const AttendJob& job) {
-    constexpr int kVectors = Page::kMost / Digits;
     AttendScratch s;
     Page::template prepare<Digits>(job, s);
-    for (int i = 0; i < kStreams * kHighestHeads; ++i) s.decay[i] = s.gain[i] = 0;
+    for (int i = 0; i < kMostRows; ++i) s.decay[i] = s.gain[i] = 0;
     for (int h = 0; h < job.heads; ++h) {
         job.m[h] = kMinusInfinity;
         store(s.l[h], splat(0.0f));
         for (int d = 0; d < job.value_dim; d += 16) store(job.o + h * job.value_dim + d, splat(0.0f));
     }
-    const PageOrder order(job);
-    // As many pages side by side as their accumulators leave registers for.
-    const int together = job.heads * 4 <= kVectors ? 4 : job.heads * 2 <= kVectors ? 2 : 1;
-    // Pages may lie anywhere: the far target is the same place so many pages on that prefetch.far fits
-    // between.
-    const auto bytes = static_cast<ptrdiff_t>(job.page_bytes);
-    const int64_t pages_ahead = (job.prefetch.far + bytes - 1) / bytes;
+    // What dots and probabilities cost, in vector operations a line; a core with a far level uses it in any
+    // case.
+    const ptrdiff_t lines = static_cast<ptrdiff_t>(job.page_bytes) / kLineBytes;
+    const ptrdiff_t work = job.heads * (lines * Digits * Page::kDotsALine + kVectorsARow);
+    const bool heavy = job.prefetch.far > 0 || work > kHeavyLine * lines;
+    RunAhead run(job, kBlockPages);
     for (int64_t i = 0; i < job.page_count;) {
-        if (i + together <= kStreams * order.quarter) {
-            if constexpr (kVectors >= 4)
-                if (together == 4 && attend_side_by_side<Page, Digits, 4>(order, i, s)) {
-                    i += 4;
-                    continue;
-                }
-            if constexpr (kVectors >= 2)
-                if (together == 2 && attend_side_by_side<Page, Digits, 2>(order, i, s)) {
-                    i += 2;
-                    continue;
-                }
-        }
-        const PageRef& page = order[i];
-        const auto base = reinterpret_cast<uintptr_t>(page.data);
-        Ahead ahead;
-        ahead.near = job.prefetch.near;
-        ahead.end = base + job.page_bytes;
-        ahead.jump = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i)) - ahead.end);
-        ahead.far = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(order.after(i, pages_ahead)) - base);
-        ahead.far_end = UINTPTR_MAX;
-        if (page.begin < page.end) attend_some<Page, Digits, kVectors, 1>(job, &page, &ahead, s);
-        ++i;
+        const Block block(job, i);
+        i = block.next;
+        if (block.count == 0) continue;
+        if (heavy) run.set_range(block.next, block.next + kBlockPages);
+        all_pages<Scores, Page, Digits>(block, run, s);
+        soften(job, block.pages, block.count, s);
+        Page::template weigh<Digits>(job, block.pages, block.count, s);
+        all_pages<Values, Page, Digits>(block, run, s);
     }
     for (int h = 0; h < job.heads; ++h) job.l[h] = sum(load(s.l[h]));
 }

@@ -62,17 +62,6 @@ struct Straight {
         return {reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near)};
     }
 };
-/// The same along pages: beyond `end` it goes on `jump` bytes further.
-struct AlongPages {
-    static constexpr bool kAlone = false;
-    uintptr_t end = 0;
-    ptrdiff_t jump = 0, near = 0;
-    MEMWALL_INLINE NearTarget to(const uint8_t* line) const {
-        const uintptr_t n = reinterpret_cast<uintptr_t>(line) + static_cast<uintptr_t>(near);
-        return {n + (n >= end ? static_cast<uintptr_t>(jump) : 0)};
-    }
-};
-
 /// Integers of M accumulators over `Lines` lines: acc[v] += codes x quads of vector v. The quads of the M
 /// vectors stand `VectorStep` bytes apart, consecutive quads `quad_step`. Few accumulators alone are split in
 /// two chains, since one would wait for itself; integers are exact in any order.
@@ -121,7 +110,7 @@ MEMWALL_INLINE void dot_streams(const LineOf& line, const int8_t*& a, ptrdiff_t 
     if constexpr (Streams == 1) {
         dot_lines<Bits, Lines, VectorStep>(line(0), a, quad_step, ahead(0), acc(0));
     } else {
-        NearTarget targets[Streams];
+        decltype(ahead(0).to(line(0))) targets[Streams];
         MEMWALL_UNROLL
         for (int s = 0; s < Streams; ++s) targets[s] = ahead(s).to(line(s));
         MEMWALL_UNROLL

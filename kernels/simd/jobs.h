@@ -67,6 +67,8 @@ struct AttendJob {
     const PageRef* pages;
     int64_t page_count;
     Prefetch prefetch;
+    const PageRef* next;  ///< what this thread attends to afterwards, for the prefetch
+    int64_t next_count;
     float* o;  ///< [heads][value_dim]
     float* m;  ///< [heads]; -infinity when no token counts
     float* l;  ///< [heads]

@@ -109,7 +109,8 @@ void matmul(const Kernels& kernels, const Panels& p, const Activations& a, std::
 }
 
 void attend(const Kernels& kernels, const KvPageLayout& layout, std::span<const PageRef> pages,
-            std::span<const float> q, float scale, int digits, AttentionPart& part) {
+            std::span<const float> q, float scale, int digits, AttentionPart& part,
+            std::span<const PageRef> next) {
     const auto key_dim = static_cast<std::size_t>(layout.key_dim);
     expect(key_dim > 0 && !q.empty() && q.size() % key_dim == 0, "attention",
            std::to_string(q.size()) + " query values", "whole heads of " + std::to_string(layout.key_dim));
@@ -137,6 +138,9 @@ void attend(const Kernels& kernels, const KvPageLayout& layout, std::span<const 
     job.page_count = static_cast<std::int64_t>(pages.size());
     job.prefetch = prefetch();
     for (int first = 0; first < part.heads; first += kHighestHeads) {
+        const std::span<const PageRef> then = first + kHighestHeads < part.heads ? pages : next;
+        job.next = then.data();
+        job.next_count = static_cast<std::int64_t>(then.size());
         job.heads = std::min(part.heads - first, kHighestHeads);
         job.q = q.data() + first * layout.key_dim;
         job.o = part.o.data() + first * layout.value_dim;

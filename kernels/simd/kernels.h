@@ -62,10 +62,11 @@ struct AttentionPart {
 
 /// Attention of q [heads][key_dim] over pages of one layer and KV head. `digits` (int8 and int4): 1 or 2 of
 /// query and probabilities; KERNELS section 4 has their errors. Any number of heads: tiles of kHighestHeads.
-/// Tokens outside a page's [begin, end) do not count, whatever their bytes. Throws Error when sizes do not
-/// match.
+/// Tokens outside a page's [begin, end) do not count, whatever their bytes. `next` is what this thread
+/// attends to afterwards, for the prefetch. Throws Error when sizes do not match.
 void attend(const Kernels& kernels, const KvPageLayout& layout, std::span<const PageRef> pages,
-            std::span<const float> q, float scale, int digits, AttentionPart& part);
+            std::span<const float> q, float scale, int digits, AttentionPart& part,
+            std::span<const PageRef> next = {});
 
 /// Adds up parts over disjoint page ranges and divides: out [heads][value_dim]. Heads without any token get
 /// zeros.
