@@ -105,6 +105,7 @@ MEMWALL_INLINE void mask(const PageRef& page, float* values, float with) {
 template <int Bits>
 struct IntegerPage {
     static constexpr int kBias = Bits == 8 ? kBias8 : 8;
+    static constexpr bool kWholeValues = false;  // what does not count has a probability of 0
     static constexpr int kMost = kAttendVectors, kDotsALine = Bits == 8 ? 1 : 2;
 
     template <int Digits>
@@ -228,6 +229,7 @@ struct IntegerPage {
 
 /// f16 pages: floats throughout, even and odd k in chains of their own.
 struct HalfPage {
+    static constexpr bool kWholeValues = true;  // stale halves may be infinite
     static constexpr int kMost = kAttendVectors / 2, kDotsALine = 2;
 
     template <int Digits>
@@ -278,7 +280,7 @@ struct HalfPage {
     template <int Digits>
     static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef*, int, AttendScratch&) {}
 
-    /// Several pages are whole; of one, tokens that do not count are not read: stale halves may be infinite.
+    /// Several pages are whole; of one, tokens that do not count are not read.
     template <int Digits, int Heads, int Pages>
     static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages, int page,
                                                  const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
@@ -406,10 +408,10 @@ struct Block {
         for (; next < job.page_count && count < kBlockPages; ++next)
             if (job.pages[next].begin < job.pages[next].end) pages[count++] = job.pages[next];
     }
-    MEMWALL_INLINE bool whole(int page, int some) const {
+    MEMWALL_INLINE bool has(int page, int some, bool whole) const {
         if (page + some > count) return false;
         for (int g = page; g < page + some; ++g)
-            if (pages[g].begin != 0 || pages[g].end != kPageTokens) return false;
+            if (whole && (pages[g].begin != 0 || pages[g].end != kPageTokens)) return false;
         return true;
     }
     /// The page that comes `i` after the block.
@@ -448,19 +450,20 @@ MEMWALL_INLINE void side_by_side(const Block& b, int page, RunAhead& run, Attend
                                                        h, s);
 }
 
-/// One stage of all pages of a block: some whole ones side by side while their accumulators have registers.
+/// One stage of all pages of a block: some side by side while their accumulators have registers.
 template <class Stage, class Page, int Digits>
 MEMWALL_INLINE void all_pages(const Block& b, RunAhead& run, AttendScratch& s) {
     constexpr int kVectors = Page::kMost / Digits;
+    constexpr bool kWhole = !Stage::kKeys && Page::kWholeValues;
     for (int page = 0; page < b.count;) {
         if constexpr (kVectors >= 4)
-            if (b.job.heads * 4 <= kVectors && b.whole(page, 4)) {
+            if (b.job.heads * 4 <= kVectors && b.has(page, 4, kWhole)) {
                 side_by_side<Stage, Page, Digits, 4>(b, page, run, s);
                 page += 4;
                 continue;
             }
         if constexpr (kVectors >= 2)
-            if (b.job.heads * 2 <= kVectors && b.whole(page, 2)) {
+            if (b.job.heads * 2 <= kVectors && b.has(page, 2, kWhole)) {
                 side_by_side<Stage, Page, Digits, 2>(b, page, run, s);
                 page += 2;
                 continue;
