@@ -55,17 +55,18 @@ struct VerifyItem {
     double low = 0, high = 0;      ///< the prediction's own interval
     device::ProbeResult achieved;  ///< exact counts have one sample
     bool timed = false;            ///< needs a quiet machine
+    bool quiet = true;  ///< had one: every sample was clean, and memory as fast as for the prediction
     Verdict verdict = Verdict::measured;
 };
 
 struct VerifyRun {
     std::string isa, pages;
     int threads = 0;
-    double read_low = 0, read_high = 0;  ///< of the read probe during the run, B/s
+    double read_low = 0, read_high = 0;  ///< of the references that samples were held against, B/s
     double steal = 0;
     int samples = 0, disturbed = 0;          ///< of the engine's timings
     std::int64_t requests = 0, refused = 0;  ///< of a trace: answered, and too long for context or pool
-    bool quiet = false;                      ///< read probe within 5 %, every timing from undisturbed samples
+    bool quiet = false;                      ///< every item was
     std::vector<VerifyItem> items;
     std::vector<SampleSet> sets;  ///< raw, in seconds
 
@@ -74,7 +75,7 @@ struct VerifyRun {
 };
 
 /// What the item's interval says of the achieved one.
-Verdict judge(const VerifyItem& item, bool quiet);
+Verdict judge(const VerifyItem& item);
 
 /// Throws Error for models the engine cannot run and options out of range.
 VerifyRun verify(const VerifyOptions& options, const Progress& progress = {});

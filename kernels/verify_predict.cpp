@@ -48,7 +48,8 @@ class Pass {
     }
 
     /// `rows` rows a thread times one matrix (of a stack); one row in all when the pass has one token.
-    double product(int tensor, double rows, double matrices, bool even_panels = false) {
+    /// `again`: right after another product, without a barrier.
+    double product(int tensor, double rows, double matrices, bool even_panels = false, bool again = false) {
         const model::Tensor& t = r_.model.tensors[static_cast<std::size_t>(tensor)];
         const Matrix m{format(tensor), t.dims[1], t.dims[0], 1, nullptr, nullptr};
         double bytes = matrices * static_cast<double>(m.bytes());
@@ -57,9 +58,10 @@ class Pass {
         if (even_panels)
             bytes *= std::ceil(static_cast<double>(m.panels()) / threads_) * threads_ /
                      static_cast<double>(m.panels());
-        const MatmulRate& rate = rates_.matmul.at({m.format, m.k});
+        const MatmulRate& rate = rates_.matmul.at({m.format, m.k, t.dims[2] > 1});
         if (m_ == 1 || rows <= 0 || tensor == r_.decoder.output)
-            return bytes * rate.decode + std::ceil(matrices / threads_) * rate.decode_start;
+            return bytes * rate.decode + std::ceil(matrices / threads_) * rate.decode_start +
+                   (again ? 0 : rate.decode_restart);
         return bytes * rate.at(rows);
     }
     double quantize(std::initializer_list<int> tensors, double rows, double width) const {
@@ -85,7 +87,8 @@ class Pass {
         const LayerTensors& t = l.tensors;
         const auto heads = static_cast<double>(l.heads), kv_heads = static_cast<double>(l.kv_heads);
         seconds += own_ * c.norm * hidden() + quantize({t.q, t.k, t.v}, own_, hidden());
-        seconds += product(t.q, own_, 1) + product(t.k, own_, 1) + product(t.v, own_, 1);
+        seconds +=
+            product(t.q, own_, 1) + product(t.k, own_, 1, false, true) + product(t.v, own_, 1, false, true);
         // Heads are shared as whole KV heads.
         const double mine = std::ceil(kv_heads / threads_) * static_cast<double>(m_);
         const double group = heads / kv_heads;
@@ -118,7 +121,7 @@ class Pass {
         const LayerTensors& t = l.tensors;
         const auto width = static_cast<double>(l.width);
         seconds += own_ * c.norm * hidden() + quantize({t.gate, t.up}, own_, hidden());
-        seconds += product(t.gate, own_, 1, true) + product(t.up, own_, 1, true);
+        seconds += product(t.gate, own_, 1, true) + product(t.up, own_, 1, true, true);
         seconds += c.gate * width * static_cast<double>(m_) / threads_;
         seconds += quantize({t.down}, own_, width) + product(t.down, own_, 1);
         barriers(4);
@@ -137,7 +140,8 @@ class Pass {
         const LayerTensors& t = l.tensors;
         route(l);
         const auto used = static_cast<double>(l.used), width = static_cast<double>(l.width);
-        seconds += product(t.gate, 1, used) + product(t.up, 1, used) + c.gate * width * used / threads_;
+        seconds +=
+            product(t.gate, 1, used) + product(t.up, 1, used, false, true) + c.gate * width * used / threads_;
         seconds += quantize({t.down}, std::ceil(used / threads_), width) + product(t.down, 1, used);
         seconds += used * c.add * hidden();
         barriers(3);

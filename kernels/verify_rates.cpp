@@ -67,8 +67,12 @@ class Chain {
     double bytes(bool in_short) const { return static_cast<double>(pieces_[in_short].front().bytes()); }
     std::size_t pieces(bool in_short) const { return pieces_[in_short].size(); }
 
+    /// Work of one thread before each product, while the others wait: quantizing its row. Nothing, that
+    /// alone, or that and the product.
+    enum class Before : std::uint8_t { nothing, alone, quantizing };
     /// `rows` activation rows on every thread (only_first: on the first alone) times `pieces` pieces.
-    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces, bool in_short) {
+    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces, bool in_short,
+                Before before = Before::nothing) {
         const std::vector<Matrix>& all = pieces_[in_short];
         const Matrix& like = all.front();
         const std::vector<float> x = noise(static_cast<std::size_t>(rows * like.k));
@@ -84,6 +88,11 @@ class Chain {
                 const auto at = [&](std::size_t j) {
                     return MatmulTask{&all[(start_ + j) % all.size()], 0, parts_, y_.data()};
                 };
+                if (before != Before::nothing) {
+                    if (t == 0) quantize_activations(x, rows, like.format, digits_, parts_[0]);
+                    team_.barrier();
+                    if (before == Before::alone) continue;
+                }
                 const MatmulTask task = at(i), next = at(i + 1);
                 multiply_share(best_kernels(), {&task, 1}, t, team_.threads(),
                                start_of_share({&next, 1}, t, team_.threads()));
@@ -156,23 +165,49 @@ void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
     });
 }
 
+namespace {
+/// Of weights, that a decode step reads.
+std::int64_t bytes_a_token(const RatesRequest& r) {
+    const auto bytes = [&](int tensor) {
+        const model::Tensor& t = r.model.tensors[static_cast<std::size_t>(tensor)];
+        return static_cast<std::int64_t>(
+            Matrix{r.source.format(t), t.dims[1], t.dims[0], 1, nullptr, nullptr}.bytes());
+    };
+    std::int64_t all = bytes(r.decoder.output);
+    for (const DecoderLayer& l : r.decoder.layers) {
+        const LayerTensors& t = l.tensors;
+        for (const int tensor : {t.q, t.k, t.v, t.output}) all += bytes(tensor);
+        for (const int tensor : {t.gate, t.up, t.down})
+            all += bytes(tensor) * std::max<std::int64_t>(1, l.used);
+        if (t.router >= 0) all += bytes(t.router);
+    }
+    return all;
+}
+}  // namespace
+
 void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
-    std::set<std::pair<PanelFormat, std::int64_t>> done;
+    const std::int64_t a_token = bytes_a_token(r);
+    std::set<MatmulKind> done;
     const auto measure = [&](int tensor, bool prefill) {
         const model::Tensor& t = r.model.tensors[static_cast<std::size_t>(tensor)];
         const PanelFormat format = r.source.format(t);
-        MatmulRate& rate = rates.matmul[{format, t.dims[0]}];
+        const MatmulKind kind{format, t.dims[0], t.dims[2] > 1};
+        MatmulRate& rate = rates.matmul[kind];
         prefill = prefill && rate.prefill.empty();
-        if (!done.insert({format, t.dims[0]}).second && !prefill) return;
-        Chain chain(format, t.dims[0], r.weight_bytes, r.settings, team);
-        const std::string how =
-            std::string(panel_layout(format).name) + ", rows of " + std::to_string(t.dims[0]);
+        if (!done.insert(kind).second && !prefill) return;
+        Chain chain(format, kind.k, kind.experts ? r.weight_bytes : a_token, r.settings, team);
+        const std::string how = std::string(panel_layout(format).name) + ", rows of " +
+                                std::to_string(kind.k) + (kind.experts ? " of experts" : "");
+        using Before = Chain::Before;
         // Seconds of one piece, barrier aside.
-        const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool in_short) {
-            const double seconds = watch.median(
-                first ? "gemv" : "gemm",
-                how + (in_short ? ", short, " : ", ") + std::to_string(rows) + " tokens a thread", 1,
-                [&] { return chain.run(rows, first, pieces, in_short); });
+        const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool in_short,
+                               Before before = Before::nothing) {
+            const char* const notes[] = {"", "quantizing alone, ", "quantizing before, "};
+            const double seconds =
+                watch.median(first ? "gemv" : "gemm",
+                             how + (in_short ? ", short, " : ", ") + notes[static_cast<int>(before)] +
+                                 std::to_string(rows) + " tokens a thread",
+                             1, [&] { return chain.run(rows, first, pieces, in_short, before); });
             return seconds / static_cast<double>(pieces) - rates.barrier;
         };
         const double whole = timed(1, true, chain.pieces(false), false),
@@ -181,6 +216,10 @@ void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, H
                           ? std::max(0.0, (whole - part) / (chain.bytes(false) - chain.bytes(true)))
                           : whole / chain.bytes(false);
         rate.decode_start = std::max(0.0, part - rate.decode * chain.bytes(true));
+        const double interrupted = timed(1, true, chain.pieces(true), true, Before::quantizing),
+                     quantizing = timed(1, true, chain.pieces(true), true, Before::alone);
+        // Both hold the barrier after quantizing; `timed` takes off that after a product.
+        rate.decode_restart = std::max(0.0, interrupted - (quantizing + rates.barrier) - part);
         if (!prefill) return;
         for (const std::int64_t rows : prefill_rows(r, team.threads()))
             rate.prefill[rows] =
@@ -251,6 +290,7 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
 }
 
 void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
+    constexpr std::size_t kBetween = std::size_t{1} << 20, kProbeGrain = 4096;  // a thread: an L2
     const DecoderLayer& l = r.decoder.layers.front();
     // Enough layers that a page is in no cache when its turn comes again.
     constexpr std::int64_t kPages = 32, kTokens = kPages * kPageTokens;
@@ -288,6 +328,26 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
     step.digits = r.settings.kv_digits;
     step.q = q.data();
     step.out = out.data();
+    // A layer's products leave nothing of its attention in the caches, and are not part of it.
+    const std::size_t set = r.other.buffer.bytes();
+    const std::size_t slice =
+        std::min(kBetween * static_cast<std::size_t>(team.threads()), set) / kProbeGrain * kProbeGrain;
+    const auto between = [&](int t, std::int64_t layer) {
+        const Range mine = share_of(slice / kProbeGrain, t, team.threads());
+        const std::byte* start =
+            r.other.buffer.data() + static_cast<std::size_t>(layer) % (set / slice) * slice;
+        const std::uint64_t sum =
+            best_kernels().read(start + mine.first * kProbeGrain, mine.size() * kProbeGrain, Access::streams);
+        __asm__ volatile("" ::"r"(sum));
+    };
+    const double without = watch.median("attend", "reading between layers", 1, [&] {
+        return team.run([&](int t) {
+            for (std::int64_t layer = 0; layer < layers; ++layer) {
+                between(t, layer);
+                team.barrier();
+            }
+        });
+    });
     const auto one_token = [&](std::int64_t pages) {
         const double seconds = watch.median(
             "attend", std::string(r.settings.kv.name) + ", one token, " + std::to_string(pages) + " pages", 1,
@@ -297,6 +357,8 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
                     mine.m = 1;
                     mine.first = pages * kPageTokens - 1;
                     for (mine.layer = 0; mine.layer < layers; ++mine.layer) {
+                        between(t, mine.layer);
+                        team.barrier();
                         attend_one(mine, t, scratch[static_cast<std::size_t>(t)], parts);
                         team.barrier();
                         if (t == 0) merge_one(mine, parts);
@@ -304,7 +366,7 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
                     }
                 });
             });
-        return seconds / static_cast<double>(layers) - 2 * rates.barrier;
+        return (seconds - without) / static_cast<double>(layers) - 2 * rates.barrier;
     };
     const auto prompt = [&](std::int64_t first) {
         const std::int64_t some = std::min<std::int64_t>(layers, 4);
@@ -325,7 +387,7 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
     };
     const auto line = [](double x1, double y1, double x2, double y2) {
         const double page = (y2 - y1) / (x2 - x1);
-        return PageCost{y1 - page * x1, page};
+        return PageCost{std::max(0.0, y1 - page * x1), page};
     };
     const double few = 2, all = kPages;
     rates.decode_pages = line(few, one_token(2), all, one_token(kPages));

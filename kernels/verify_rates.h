@@ -2,10 +2,10 @@
 // verify's predictions (KERNELS section 6). Nothing here runs the engine.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/engine/decoder.h"
@@ -14,23 +14,32 @@
 #include "kernels/host/thread_team.h"
 #include "kernels/panels/formats.h"
 #include "kernels/probe/samples.h"
+#include "kernels/probe/steady_read.h"
 
 namespace memwall::kernels {
 
 /// Median of what `work` takes, seconds, over clean samples where there are any; every sample is kept in
-/// `sets`. `work` returns how its threads ran.
+/// `sets`. `work` returns how its threads ran. A sample is clean when they had their cores and memory was as
+/// fast as its reference before and after; three tries a sample, then `steady` is lost.
 class Stopwatch {
   public:
-    Stopwatch(int threads, int samples, std::vector<SampleSet>& sets)
-        : threads_(threads), samples_(samples), sets_(sets) {}
+    static constexpr int kTries = 3;
+    Stopwatch(int threads, int samples, std::vector<SampleSet>& sets, SteadyRead& steady)
+        : threads_(threads), samples_(samples), sets_(sets), steady_(steady) {}
     template <class Work>
     double median(const std::string& probe, const std::string& how, double per_sample, Work work) {
         SampleSet set{probe, "s", how, threads_, 0, {}};
         work();  // warms up
-        for (int i = 0; i < samples_; ++i) {
+        bool before = steady_.still();
+        int clean = 0;
+        for (int i = 0; clean < samples_ && i < (steady_.lost ? 1 : kTries * samples_); ++i) {
             const RunTime time = work();
-            set.samples.push_back({time.wall / per_sample, time.clean()});
+            const bool after = steady_.still();
+            set.samples.push_back({time.wall / per_sample, time.clean() && before && after});
+            clean += set.samples.back().clean;
+            before = after;
         }
+        if (clean < samples_) steady_.lost = true;
         sets_.push_back(set);
         return summarise(set).median;
     }
@@ -38,13 +47,14 @@ class Stopwatch {
   private:
     int threads_, samples_;
     std::vector<SampleSet>& sets_;
+    SteadyRead& steady_;
 };
 
 /// Products with panels of one format and row length.
 struct MatmulRate {
-    /// One activation row: seconds a byte of panels, and seconds that a thread needs to get going on a
-    /// matrix, whose first lines nobody fetched.
-    double decode = 0, decode_start = 0;
+    /// One activation row: seconds a byte of panels, seconds that a thread needs to get going on a further
+    /// matrix, and seconds more when it did something else before and memory stood still.
+    double decode = 0, decode_start = 0, decode_restart = 0;
     /// Rows a thread brings -> seconds a byte of panels, all threads bringing as many.
     std::map<std::int64_t, double> prefill;
     double at(double rows) const;  ///< between measured rows; beyond the last one in proportion
@@ -64,22 +74,33 @@ struct ElementCosts {
     double store = 0;  ///< keys and values of one token and KV head, seconds an element of both
 };
 
+/// Matrices that cost the same a byte. Those of experts come back less often: the last cache keeps less of
+/// them.
+struct MatmulKind {
+    PanelFormat format;
+    std::int64_t k = 0;
+    bool experts = false;
+    auto operator<=>(const MatmulKind&) const = default;
+};
+
 struct HostRates {
     double barrier = 0;  ///< seconds
     double wake = 0;     ///< of a run of the team beyond its work
-    std::map<std::pair<PanelFormat, std::int64_t>, MatmulRate> matmul;
+    std::map<MatmulKind, MatmulRate> matmul;
     ElementCosts elements;
     PageCost decode_pages, prefill_pages;  ///< of the cache the settings ask for
 };
 
-/// Everything a prediction of this decoder needs. `weight_bytes` is the working set: rates are those of a
-/// stream as long as the model's own.
+/// Everything a prediction of this decoder needs. `weight_bytes` are all the model's: rates are those of a
+/// stream as long as what one token reads of them, or for experts as long as all, since a cache keeps more of
+/// a short one.
 struct RatesRequest {
     const Decoder& decoder;
     const model::Model& model;
     const WeightSource& source;
     const EngineSettings& settings;
     std::int64_t weight_bytes = 0;
+    const WorkingSet& other;  ///< memory to read between layers, as weights are
 };
 
 void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates);

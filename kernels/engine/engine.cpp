@@ -122,7 +122,7 @@ std::span<const float> Engine::forward(SequenceId sequence, std::span<const std:
     if (n > settings_.context - before)
         throw Error("engine", std::to_string(n) + " tokens after " + std::to_string(before),
                     "a context of " + std::to_string(settings_.context));
-    cpu_share_ = 1;
+    time_ = {};
     for (std::int64_t done = 0; done < n;) {
         const std::int64_t m = std::min(settings_.chunk, n - done);
         for (const auto& cache : caches_)
@@ -162,7 +162,7 @@ void Engine::fill(SequenceId sequence, std::int64_t n) {
 
 void Engine::run_pass(const Batch& batch) {
     batch_ = batch;
-    cpu_share_ = std::min(cpu_share_, team_.run([this](int t) { pass(t); }).share());
+    time_ += team_.run([this](int t) { pass(t); });
 }
 
 void Engine::pass(int t) {

@@ -57,7 +57,7 @@ class Engine {
     /// What was asked of the system, counted where it was asked for.
     EngineBytes allocated() const;
     /// Smallest CPU / wall time of a thread in the last forward().
-    double cpu_share() const { return cpu_share_; }
+    double cpu_share() const { return time_.share(); }
 
   private:
     struct Batch {
@@ -119,7 +119,7 @@ class Engine {
     std::vector<std::int32_t> expert_starts_;
 
     Batch batch_;
-    double cpu_share_ = 1;
+    RunTime time_;  ///< of the last forward()
 };
 
 }  // namespace memwall::kernels

@@ -50,6 +50,17 @@ double RunTime::share() const {
     return least;
 }
 
+RunTime& RunTime::operator+=(const RunTime& next) {
+    wall += next.wall;
+    cpu.resize(next.cpu.size());
+    own.resize(next.own.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+        cpu[i] += next.cpu[i];
+        own[i] += next.own[i];
+    }
+    return *this;
+}
+
 ThreadTeam::ThreadTeam(int threads) : ThreadTeam(threads, read_topology()) {}
 
 ThreadTeam::ThreadTeam(int threads, const Topology& topology) {

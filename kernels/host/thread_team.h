@@ -28,6 +28,8 @@ struct RunTime {
     /// Smallest CPU / wall time of a thread: 1 when nobody was preempted. Below 0.97 the sample is not clean.
     double share() const;
     bool clean() const { return share() >= kCleanShare; }
+    /// One run after the other, of the same threads.
+    RunTime& operator+=(const RunTime& next);
     static constexpr double kCleanShare = 0.97;
 };
 

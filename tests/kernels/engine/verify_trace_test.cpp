@@ -116,12 +116,14 @@ TEST_CASE("one user alone is simulated as verify predicts it", "[kernels][verify
     const EngineSettings s = small_engine(512, 1);
     const auto source = synthetic_weights(s, 1, 2);
     const Decoder d = decoder_of(m, s);
-    const RatesRequest request{d, m, *source, s, 0};
+    const WorkingSet none;
+    const RatesRequest request{d, m, *source, s, 0, none};
     HostRates rates;
     for (const PanelLayout& layout : kPanelLayouts) {
         rates.elements.quantize[layout.format] = 1e-9;
         for (const model::Tensor& t : m.tensors)
-            rates.matmul[{layout.format, t.dims[0]}] = {1e-10, 0, {{1, 1e-10}, {24, 3e-10}}};
+            rates.matmul[{layout.format, t.dims[0], t.dims[2] > 1}] = {
+                1e-10, 0, 0, {{1, 1e-10}, {24, 3e-10}}};
     }
     rates.barrier = 1e-6;
     rates.decode_pages = {1e-6, 1e-5};
