@@ -132,9 +132,11 @@ class Verifier {
         }
         // Room for the steps, and for a chunk that touches every buffer.
         s.context = std::max(kChunk, *std::max_element(options_.contexts.begin(), options_.contexts.end())) +
-                    kSteps * (Stopwatch::kTries * options_.runs + 2);
+                    growth();
         return s;
     }
+    /// Tokens by which a sequence grows at most while decode is timed.
+    std::int64_t growth() const { return (kSteps + 1) * (options_.runs + 2); }
 
     void tell(const std::string& what) {
         if (progress_) progress_(what, std::min(0.99, done_++ / parts_));
@@ -177,10 +179,11 @@ class Verifier {
     std::vector<device::ProbeResult> timed_sets(const std::vector<std::string>& names, Take take) {
         std::vector<SampleSet> sets;
         for (const std::string& name : names) sets.push_back({name, "s", "", team_.threads(), 0, {}});
+        const double start = wall_seconds();
         bool before = steady_->still();
         int clean = 0;
         for (int taken = 0; clean < options_.runs; ++taken) {
-            if (taken >= (steady_->lost ? 1 : Stopwatch::kTries * options_.runs)) break;
+            if (steady_->lost ? taken > 0 : Stopwatch::tired(taken, options_.runs, start)) break;
             std::vector<Sample_> samples = take();
             const bool after = steady_->still();
             for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -297,12 +300,20 @@ class Verifier {
     void decode_item(const Subject& subject, Engine& engine, const RatesRequest& request,
                      const HostRates& rates, std::int64_t context, const std::vector<std::int32_t>& tokens) {
         const std::string kv(engine.settings().kv.name);
-        const SequenceId id = engine.add_sequence();
+        SequenceId id = engine.add_sequence();
         engine.fill(id, context);
         // Tokens of chance: an answer of made-up weights repeats itself, and its experts stay in a cache.
         std::size_t next = 0;
         const device::ProbeResult seconds =
             timed(fmt::format("{}, {}: decode at {}", subject.model.id, kv, context), [&] {
+                if (engine.tokens(id) + kSteps + 1 > context + growth()) {
+                    engine.remove_sequence(id);
+                    id = engine.add_sequence();
+                    engine.fill(id, context);
+                }
+                // The reads before a sample empty the last cache; a step leaves its end there for the next
+                // one.
+                engine.forward(id, {&tokens[next++ % tokens.size()], 1});
                 const double start = wall_seconds();
                 double own = 0, last = start;  // seconds that the slowest thread had its core
                 for (std::int64_t i = 0; i < kSteps; ++i) {
@@ -313,7 +324,7 @@ class Verifier {
                 }
                 return Sample_{(last - start) / kSteps, own >= RunTime::kCleanShare * (last - start)};
             });
-        const std::int64_t middle = (context + engine.tokens(id)) / 2;
+        const std::int64_t middle = context + growth() / 2;
         engine.remove_sequence(id);
         VerifyItem i = item(subject, "decode", kv, "tokens/s");
         i.context = context;

@@ -155,14 +155,17 @@ void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
             for (int i = 0; i < kMany; ++i) team.barrier();
         });
     });
-    rates.wake = watch.median("wake", "a run of the team without work", 1, [&] {
-        const double start = wall_seconds();
-        RunTime time = team.run([](int) {});
-        time.wall = wall_seconds() - start;
-        std::fill(time.cpu.begin(), time.cpu.end(), 1.0);  // too short for shares to mean anything
-        std::fill(time.own.begin(), time.own.end(), 1.0);
-        return time;
-    });
+    rates.wake = watch.median(
+        "wake", "a run of the team without work", 1,
+        [&] {
+            const double start = wall_seconds();
+            RunTime time = team.run([](int) {});
+            time.wall = wall_seconds() - start;
+            std::fill(time.cpu.begin(), time.cpu.end(), 1.0);  // too short for shares to mean anything
+            std::fill(time.own.begin(), time.own.end(), 1.0);
+            return time;
+        },
+        true);
 }
 
 namespace {
@@ -203,11 +206,11 @@ void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, H
         const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool in_short,
                                Before before = Before::nothing) {
             const char* const notes[] = {"", "quantizing alone, ", "quantizing before, "};
-            const double seconds =
-                watch.median(first ? "gemv" : "gemm",
-                             how + (in_short ? ", short, " : ", ") + notes[static_cast<int>(before)] +
-                                 std::to_string(rows) + " tokens a thread",
-                             1, [&] { return chain.run(rows, first, pieces, in_short, before); });
+            const double seconds = watch.median(
+                first ? "gemv" : "gemm",
+                how + (in_short ? ", short, " : ", ") + notes[static_cast<int>(before)] +
+                    std::to_string(rows) + " tokens a thread",
+                1, [&] { return chain.run(rows, first, pieces, in_short, before); }, first);
             return seconds / static_cast<double>(pieces) - rates.barrier;
         };
         const double whole = timed(1, true, chain.pieces(false), false),
@@ -340,14 +343,17 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
             best_kernels().read(start + mine.first * kProbeGrain, mine.size() * kProbeGrain, Access::streams);
         __asm__ volatile("" ::"r"(sum));
     };
-    const double without = watch.median("attend", "reading between layers", 1, [&] {
-        return team.run([&](int t) {
-            for (std::int64_t layer = 0; layer < layers; ++layer) {
-                between(t, layer);
-                team.barrier();
-            }
-        });
-    });
+    const double without = watch.median(
+        "attend", "reading between layers", 1,
+        [&] {
+            return team.run([&](int t) {
+                for (std::int64_t layer = 0; layer < layers; ++layer) {
+                    between(t, layer);
+                    team.barrier();
+                }
+            });
+        },
+        true);
     const auto one_token = [&](std::int64_t pages) {
         const double seconds = watch.median(
             "attend", std::string(r.settings.kv.name) + ", one token, " + std::to_string(pages) + " pages", 1,
@@ -365,7 +371,8 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
                         team.barrier();
                     }
                 });
-            });
+            },
+            true);
         return (seconds - without) / static_cast<double>(layers) - 2 * rates.barrier;
     };
     const auto prompt = [&](std::int64_t first) {

@@ -20,19 +20,29 @@ namespace memwall::kernels {
 
 /// Median of what `work` takes, seconds, over clean samples where there are any; every sample is kept in
 /// `sets`. `work` returns how its threads ran. A sample is clean when they had their cores and memory was as
-/// fast as its reference before and after; three tries a sample, then `steady` is lost.
+/// fast as its reference before and after. Tries end by their number and by time, then `steady` is lost:
+/// noise of a second is waited for, another pace of memory is not.
 class Stopwatch {
   public:
-    static constexpr int kTries = 3;
+    static constexpr int kTries = 3;        ///< a sample
+    static constexpr double kPatience = 2;  ///< seconds, if tries are shorter
+    static bool tired(int tries, int samples, double start) {
+        return tries >= kTries * samples && wall_seconds() - start > kPatience;
+    }
     Stopwatch(int threads, int samples, std::vector<SampleSet>& sets, SteadyRead& steady)
         : threads_(threads), samples_(samples), sets_(sets), steady_(steady) {}
+    /// `again`: the work twice a sample, the second time counts: it then finds in the last cache what it
+    /// leaves there itself, as in step after step, and not what the reads left.
     template <class Work>
-    double median(const std::string& probe, const std::string& how, double per_sample, Work work) {
+    double median(const std::string& probe, const std::string& how, double per_sample, Work work,
+                  bool again = false) {
         SampleSet set{probe, "s", how, threads_, 0, {}};
         work();  // warms up
+        const double start = wall_seconds();
         bool before = steady_.still();
         int clean = 0;
-        for (int i = 0; clean < samples_ && i < (steady_.lost ? 1 : kTries * samples_); ++i) {
+        for (int i = 0; clean < samples_ && !(steady_.lost ? i > 0 : tired(i, samples_, start)); ++i) {
+            if (again) work();
             const RunTime time = work();
             const bool after = steady_.still();
             set.samples.push_back({time.wall / per_sample, time.clean() && before && after});
