@@ -204,13 +204,17 @@ class Reader {
     void memory(const YAML::Node& node) {
         YamlFields f(node, file_);
         PressureSettings& p = s_.pressure;
-        p.ram = -1;  // the device's, filled in when it is opened
-        f.require("system");
+        // The sizes of RAM and card are filled in when the device is opened; -1 = asked for.
+        read_bytes(f, "card", p.card_taken);
+        if (p.card_taken > 0) p.card_budget = -1;
+        if (p.card_taken == 0) f.require("system");
+        const bool host = static_cast<bool>(f.take("system"));
+        if (host) p.ram = -1;
         read_bytes(f, "system", p.system);
-        choose(f, "killer", p.killer, 3, killer_name);
+        choose(f, "killer", p.killer, 4, killer_name);
         choose(f, "page_cache", p.replacement, 3, replacement_name);
-        f.read("adj_busy", p.adj_busy, 1000);
-        f.read("adj_idle", p.adj_idle, 1000);
+        read_adj(f, "adj_busy", p.adj_busy);
+        read_adj(f, "adj_idle", p.adj_idle);
         f.read("medium", p.medium, parse_share);
         f.read("critical", p.critical, parse_share);
         f.read("thrashing", p.thrashing, 1000.0);
@@ -221,9 +225,15 @@ class Reader {
                 OtherApp app;
                 o.require("name");
                 o.read("name", app.name);
-                o.require("size");
+                read_bytes(o, "card", app.card);
+                if (app.card > 0) p.card_budget = -1;
+                if (app.card == 0) o.require("size");
+                if (o.take("size") && !host)
+                    throw Error(o.place(), "memory of an app on a host whose own use is not said",
+                                "'system' in 'memory:'");
                 read_bytes(o, "size", app.bytes);
-                o.read("adj", app.adj, 1000);
+                if (p.killer == Killer::oom) app.adj = 0;  // what Linux gives a process
+                read_adj(o, "adj", app.adj);
                 o.read("opens", app.opens_per_second, parse_frequency);
                 o.read("stays", app.stays, parse_time);
                 o.done();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -80,6 +81,16 @@ void read_rate(YamlFields& fields, const std::string& key, double& to) {
     BytesPerSecond rate(to);
     fields.read(key, rate);
     to = rate.value;
+}
+
+void read_adj(YamlFields& fields, const std::string& key, int& to) {
+    const YAML::Node node = fields.take(key);
+    if (!node) return;
+    const std::string text = devices::scalar_text(node, fields.file());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
+    if (error != std::errc() || end != text.data() + text.size() || to < -1000 || to > 1000)
+        throw Error(devices::place_of(node, fields.file()), fmt::format("'{}'", text.substr(0, 60)),
+                    "a whole number from -1000 to 1000");
 }
 
 void read_degrees(YamlFields& fields, const std::string& key, double& to) {

@@ -44,6 +44,8 @@ void choose(YamlFields& fields, const std::string& key, Enum& to, int count, Nam
 void read_switch(YamlFields& fields, const std::string& key, bool& to);
 void read_bytes(YamlFields& fields, const std::string& key, std::int64_t& to);
 void read_rate(YamlFields& fields, const std::string& key, double& to);
+/// Whole numbers from -1000 to 1000.
+void read_adj(YamlFields& fields, const std::string& key, int& to);
 void read_degrees(YamlFields& fields, const std::string& key, double& to);
 /// A plain value, or a mapping with the law's name and numbers, each read by `parse`.
 Law read_law(const YAML::Node& node, const std::string& file, double (*parse)(Text, Text));

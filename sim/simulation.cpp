@@ -43,15 +43,17 @@ Simulation::Simulation(const Setup& setup, const RunOptions& options)
         const OtherApp& other = s.pressure.others[i];
         other_random_.emplace_back(options.seed, "other app " + other.name, i);
         other_epoch_.push_back(0);
-        if (other.opens_per_second > 0 && pressure_.simulated())
+        if (other.opens_per_second > 0 && (pressure_.simulated() || pressure_.card_simulated()))
             schedule(nanoseconds_of(other_random_.back().exponential() / other.opens_per_second), What::open,
                      static_cast<std::uint32_t>(i));
     }
     schedule(end_, What::end);
     if (battery_.present() && s.battery.plug_hour != s.battery.unplug_hour) schedule(0, What::hour);
     loaded_ = s.load.warm;
+    file_cached_ = loaded_ ? setup.file_bytes : 0;
     result_.timeline.resize(kTimelinePoints);
     result_.memory = pressure_.simulated();
+    result_.card = pressure_.card_simulated();
     result_.thermal = thermal_.simulated();
     result_.battery = battery_.present();
     result_.objectives = s.objectives.any();
@@ -94,6 +96,7 @@ void Simulation::handle(const Event& e) {
             if (e.epoch != epoch_) break;
             loading_ = false;
             loaded_ = true;
+            file_cached_ = setup_.file_bytes;
             idle_since_ = events_.now();
             note_memory();
             try_step();
@@ -104,6 +107,10 @@ void Simulation::handle(const Event& e) {
             schedule(after(events_.now(), nanoseconds_of(random.exponential() / other.opens_per_second)),
                      What::open, e.which);
             if (pressure_.present(e.which)) break;
+            if (!room_on_card(other.card)) {  // its buffers cannot be made; it gives up
+                ++result_.card_refusals;
+                break;
+            }
             pressure_.open(e.which);
             if (other.stays > 0)
                 schedule(after(events_.now(), nanoseconds_of(random.exponential() * other.stays)),
@@ -116,6 +123,7 @@ void Simulation::handle(const Event& e) {
             if (e.epoch != other_epoch_[e.which]) break;
             pressure_.close(e.which);
             note_memory();
+            try_step();  // for which it may have been in the way
             break;
         case What::kill:
             kill_scheduled_ = false;

@@ -89,6 +89,8 @@ class Simulation : public SchedulerListener {
     OwnMemory own() const;
     MemoryClasses memory() const;
     void note_memory();
+    void note_page_cache();
+    bool room_on_card(std::int64_t bytes) const;
     bool off() const { return battery_.empty(); }
     double hour() const;
     void slice(const Record& r, std::string_view what, Nanoseconds from, Nanoseconds to);
@@ -130,6 +132,8 @@ class Simulation : public SchedulerListener {
     Thermal thermal_;
     Battery battery_;
     double refault_rate_ = 0;
+    std::int64_t file_cached_ = 0;  ///< of the model's file, in the page cache
+    bool waits_for_card_ = false;
     std::vector<Random> other_random_;
     std::vector<std::uint64_t> other_epoch_;
     bool kill_scheduled_ = false;

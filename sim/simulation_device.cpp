@@ -30,6 +30,7 @@ void Simulation::account() {
         if (thermal_.speed() < 1) result_.throttled_seconds += dt;
     }
     if (loading_) result_.loading_seconds += dt;
+    if (waits_for_card_) result_.card_wait_seconds += dt;
     const bool was_off = off();
     if (was_off) result_.off_seconds += dt;
     const double watts = was_off ? 0 : setup_.scenario.idle_watts + (stepping_ ? step_watts_ : 0);
@@ -50,15 +51,28 @@ void Simulation::account() {
 }
 
 OwnMemory Simulation::own() const {
-    const MemoryClasses m = memory();
-    const std::int64_t mapped = m.weights > 0 ? setup_.mapped : 0;
-    return {m.ours() - mapped, mapped, stepping_ || !scheduler_.idle()};
+    if (!loaded_ && !loading_) return {0, 0, !scheduler_.idle()};
+    const auto cache = static_cast<double>(memory().kv);
+    return {setup_.host_fixed + static_cast<std::int64_t>(cache * setup_.host_cache), setup_.mapped,
+            stepping_ || !scheduler_.idle()};
+}
+
+/// The file's pages stay after the process has gone, until others want the room.
+void Simulation::note_page_cache() {
+    if (!pressure_.simulated()) return;
+    const std::int64_t room = std::max<std::int64_t>(0, pressure_.available(own()));
+    file_cached_ = std::min(loaded_ && setup_.mapped > 0 ? setup_.file_bytes : file_cached_, room);
+}
+
+bool Simulation::room_on_card(std::int64_t bytes) const {
+    if (!pressure_.card_simulated() || bytes == 0) return true;
+    return bytes <= pressure_.card_left() - (loaded_ || loading_ ? setup_.card_bytes : 0);
 }
 
 MemoryClasses Simulation::memory() const {
     MemoryClasses m;
     m.system = setup_.fixed.system;
-    m.others = pressure_.simulated() ? pressure_.others() : 0;
+    m.others = pressure_.others() + pressure_.card_others();
     if (!loaded_ && !loading_) return m;
     m.weights = setup_.fixed.weights;
     m.scratch = setup_.fixed.scratch;
@@ -69,6 +83,7 @@ MemoryClasses Simulation::memory() const {
 }
 
 void Simulation::note_memory() {
+    note_page_cache();
     const MemoryClasses m = memory();
     const double now = seconds_of(events_.now());
     if (m.ours() > result_.peak.ours()) {
@@ -93,6 +108,8 @@ void Simulation::note_memory() {
 }
 
 void Simulation::begin_load() {
+    waits_for_card_ = !room_on_card(setup_.card_bytes);
+    if (waits_for_card_) return;  // until somebody leaves it
     loading_ = true;
     ++result_.loads;
     note_memory();
@@ -101,7 +118,16 @@ void Simulation::begin_load() {
     Record none;
     none.app = UINT32_MAX;  // of no app
     const LoadScenario& load = setup_.scenario.load;
-    const double seconds = setup_.load_seconds + (result_.loads == 1 && !load.warm ? load.first : 0);
+    double seconds = setup_.load_seconds + (result_.loads == 1 && !load.warm ? load.first : 0);
+    if (pressure_.simulated() && setup_.storage > 0) {
+        // One pass: what is there is found, unless the rest of the file pushes it out on the way.
+        const bool stays = pressure_.available(own()) >= setup_.file_bytes;
+        const double file = static_cast<double>(setup_.file_bytes),
+                     found = stays ? static_cast<double>(file_cached_)
+                                   : file * (1 - pressure_.miss_of(setup_.file_bytes, file_cached_));
+        seconds -= found / setup_.storage;
+        result_.load_cached_bytes += found;
+    }
     const Nanoseconds until = after(events_.now(), load_carry_.round(seconds));
     slice(none, "load", events_.now(), until);
     schedule(until, What::loaded, 0, epoch_);
@@ -110,7 +136,7 @@ void Simulation::begin_load() {
 /// The process is gone, by itself (idle for long) or killed: everything computed is lost.
 void Simulation::lose_process(bool killed) {
     ++epoch_;
-    stepping_ = loaded_ = loading_ = false;
+    stepping_ = loaded_ = loading_ = waits_for_card_ = false;
     if (killed) ++result_.own_kills;
     while (make_room()) {
     }
@@ -176,7 +202,8 @@ void Simulation::try_step() {
     if (pressure_.simulated()) {
         const double miss = pressure_.miss(own());
         if (miss > 0 && setup_.storage > 0) {
-            const double bytes = miss * cost.weight_bytes, paging = bytes / setup_.storage;
+            const double bytes = miss * setup_.mapped_share * cost.host_bytes,
+                         paging = bytes / setup_.storage;
             seconds += paging;
             result_.fault_bytes += bytes;
             result_.paging_seconds += paging;

@@ -126,7 +126,7 @@ std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, st
                      {"between_turns", between_name(sc.kv.between)},
                      {"pool_tokens", s.store.cells},
                      {"token_bytes", s.token_bytes},
-                     {"ram_bytes", sc.pressure.ram},
+                     {"ram_bytes", s.spread ? 0 : sc.pressure.ram},
                      {"budget_bytes", budget_of(s)}};
     d["seed"] = seed;
     d["replications"] = runs.size();

@@ -23,6 +23,9 @@ bool thermal(R r) {
 bool memory(R r) {
     return r.memory;
 }
+bool card(R r) {
+    return r.card;
+}
 bool battery(R r) {
     return r.battery;
 }
@@ -113,6 +116,12 @@ const Metric kMetrics[] = {
      [](R r, A) { return count(r.own_kills); }, memory},
     {"major_faults", U::bytes, "weights read again from storage because the page cache had lost them",
      [](R r, A) { return r.fault_bytes; }, memory},
+    {"load_cached", U::bytes, "of what loads read, found in the page cache",
+     [](R r, A) { return r.load_cached_bytes; }, memory},
+    {"card_refusals", U::count, "other apps that found no room on the card",
+     [](R r, A) { return count(r.card_refusals); }, card},
+    {"card_wait", U::seconds, "time in which the model could not load because others had the card",
+     [](R r, A) { return r.card_wait_seconds; }, card},
     {"throttled", U::seconds, "computing below full speed because of heat",
      [](R r, A) { return r.throttled_seconds; }, thermal},
     {"first_throttle", U::seconds, "until the governor first slowed the chip; -1 = never",

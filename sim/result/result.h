@@ -66,10 +66,10 @@ struct RunResult {
     std::vector<TimelinePoint> timeline;
 
     double swapped_bytes = 0, fault_bytes = 0, paging_seconds = 0;
-    std::int64_t kills = 0, own_kills = 0, loads = 0;
-    double loading_seconds = 0;
+    std::int64_t kills = 0, own_kills = 0, loads = 0, card_refusals = 0;
+    double loading_seconds = 0, card_wait_seconds = 0, load_cached_bytes = 0;
     double joules = 0, battery_end = 1, off_seconds = 0;
-    bool battery = false, thermal = false, memory = false, objectives = false;
+    bool battery = false, thermal = false, memory = false, card = false, objectives = false;
     double throttled_seconds = 0, first_throttle_seconds = -1, cut_off_seconds = 0, hottest = 0, slowest = 1;
 
     std::vector<TraceSlice> slices;

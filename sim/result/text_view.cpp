@@ -139,8 +139,11 @@ std::string simulate_text(const Setup& s, const std::vector<RunResult>& runs, bo
                     bytes_text(Bytes(r.peak.scratch))));
     row("pressure", line(runs, {{"other apps killed", "kills"},
                                 {"own process killed", "own_kills"},
-                                {"read again", "major_faults"}}) +
-                        (r.memory ? ", " : "") + line(runs, {{"loads", "loads"}, {"loading", "loading"}}));
+                                {"read again", "major_faults"},
+                                {"no room on the card for", "card_refusals"},
+                                {"waited for it", "card_wait"}}) +
+                        (r.memory || r.card ? ", " : "") +
+                        line(runs, {{"loads", "loads"}, {"loading", "loading"}}));
     row("heat", line(runs, {{"hottest", "hottest"},
                             {"first throttled after", "first_throttle"},
                             {"throttled", "throttled"},

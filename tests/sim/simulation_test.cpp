@@ -185,7 +185,7 @@ TEST_CASE("bad scenarios are refused with their line", "[sim][simulation]") {
                Contains("test.yaml:4") && Contains("recompute, swap"));
     CHECK_THAT(message(base + app + "kv: {pool: 1KiB}\n"), Contains("kv.pool"));
     CHECK_THAT(message(base + app + "kv: {pools: 1GiB}\n"), Contains("unknown key 'pools'"));
-    CHECK_THAT(message(base + app + "memory: {system: 1GiB}\n"), Contains("card"));
+    CHECK_THAT(message(base + app + "memory: {system: 1GiB}\n"), Contains("RAM is unknown"));
     CHECK_THAT(
         message("deployment: {model: llama-3.1-70b, device: raspberry-pi-5:8GiB, quant: Q4_K_M}\n" + app),
         Contains("deployment") && Contains("need"));
