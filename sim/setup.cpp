@@ -284,11 +284,7 @@ void refuse_unknown_storage(const Setup& s) {
                     "one: deployment: {set: [device.storage=3GB/s]}");
 }
 
-}  // namespace
-
-Setup prepare(Scenario scenario) {
-    Setup s;
-    s.scenario = std::move(scenario);
+void fill(Setup& s) {
     plan::Deployment deployment = s.scenario.deployment;
     if (s.scenario.scheduler.max_sequences > 0) deployment.sequences = s.scenario.scheduler.max_sequences;
     s.planned = devices::make_plan(deployment);
@@ -324,8 +320,18 @@ Setup prepare(Scenario scenario) {
         s.scenario.kv.between == Between::swap || s.scenario.scheduler.preemption == Preemption::swap;
     if (swaps && s.scenario.kv.swap_bandwidth <= 0)
         throw Error("kv.swap_bandwidth", "no speed of the swap space is known", "one: 1.5GB/s");
-    if (s.scenario.kv.between == Between::compress && s.scenario.kv.compress_rate <= 0)
-        throw Error("kv.compress_rate", "0", "above 0");
+}
+
+}  // namespace
+
+Setup prepare(Scenario scenario) {
+    Setup s;
+    s.scenario = std::move(scenario);
+    try {
+        fill(s);
+    } catch (const Error& e) {
+        throw placed(s.scenario, e);
+    }
     return s;
 }
 

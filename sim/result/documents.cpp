@@ -94,6 +94,12 @@ Json answer_json(const CapacityAnswer& a) {
         j["best_bytes"] = static_cast<std::int64_t>(static_cast<double>(a.best) * a.token_bytes);
         j["margin_share"] = a.margin;
     }
+    if (a.question == "throttle") {
+        j["throttled_runs"] = a.throttled;
+        j["runs"] = a.runs;
+        j["seconds"] = a.bounded ? Json(a.seconds.mean) : Json(nullptr);
+        j["half_width_95_seconds"] = a.throttled > 1 ? Json(a.seconds.half) : Json(nullptr);
+    }
     return j;
 }
 

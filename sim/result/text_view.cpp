@@ -174,6 +174,18 @@ std::string answer_text(const CapacityAnswer& a, bool colour) {
     const auto bytes = [&](std::int64_t tokens) {
         return bytes_text(Bytes(static_cast<std::int64_t>(static_cast<double>(tokens) * a.token_bytes)));
     };
+    if (a.question == "throttle") {
+        const auto time = [](double seconds) { return seconds_text(Seconds(seconds)); };
+        if (!a.bounded)
+            out = fmt::format("Not slowed by heat within {}.", time(a.simulated));
+        else if (a.runs == 1)
+            out = fmt::format("Slowed by heat after {}.", time(a.seconds.mean));
+        else
+            out = fmt::format("Slowed by heat after {} +- {} in {} of {} runs, after {} in the first.",
+                              time(a.seconds.mean), time(a.seconds.half), a.throttled, a.runs,
+                              time(static_cast<double>(a.best)));
+        return styled(out, Style::bold, colour) + "\n";
+    }
     if (a.question == "users") {
         out = a.best == 0 ? std::string("Not even one user: the objectives do not hold.")
               : a.bounded ? fmt::format("{} users: the objectives hold, with one more they do not.",
