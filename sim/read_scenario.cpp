@@ -381,7 +381,7 @@ Error placed(const Scenario& s, const Error& e) {
     if (it == s.places.end()) it = s.places.find(key.substr(0, key.find('.')));
     if (it == s.places.end()) it = s.places.find("deployment");
     if (it == s.places.end()) return e;
-    return {it->second, e.place() + ": " + e.found(), e.expected(), e.hint()};
+    return {it->second, key + ": " + e.found(), e.expected(), e.hint()};
 }
 
 std::string_view between_name(Between b) {

@@ -73,7 +73,7 @@ RunResult Simulation::run() {
         account();
         if (event.what == What::end) break;
         handle(event);
-        if (options_.checked) scheduler_.check();
+        if (options_.checked) check();
     }
     return finish();
 }
@@ -149,6 +149,44 @@ void Simulation::handle(const Event& e) {
         case What::end:
             break;
     }
+}
+
+/// Requests, sessions, tokens and bytes are somewhere, exactly once.
+void Simulation::check() const {
+    const auto expect = [](bool holds, const char* what) {
+        if (!holds) throw std::logic_error(std::string("simulation: ") + what);
+    };
+    scheduler_.check();
+    std::int64_t open = 0, arrived = 0, over = 0, output = 0, emitted = 0;
+    for (const Record& r : records_) {
+        open += r.open;
+        if (r.open) emitted += r.emitted;
+    }
+    for (const AppResult& a : result_.apps) {
+        arrived += a.arrived;
+        over += a.finished + a.cut_short + a.refused;
+        output += a.output_tokens;
+    }
+    expect(open == in_system_ && arrived == over + open, "arrived = finished + refused + still there");
+    expect(output == scheduler_.counts().output_tokens && output >= emitted,
+           "tokens that came out were counted");
+    std::int64_t held = scheduler_.held_tokens(), swapped = 0;
+    std::uint64_t begun = 0, alive = 0;
+    for (const Live& l : sessions_) {
+        held += l.holding.tokens;
+        swapped += l.swapped;
+        alive += l.session.has_value();
+        expect(l.swapped == 0 || l.holding.tokens == 0, "a session is in one place");
+    }
+    for (const std::uint64_t n : sessions_begun_) begun += n;
+    expect(begun == sessions_ended_ + alive, "each session ended once or is there");
+    // Of windowed sequences a store counts what is left.
+    if (setup_.store.window == 0)
+        expect(held == store_->tokens(), "tokens held by sequences and sessions are those of the store");
+    expect(swapped <= swap_used_, "the swap space holds what was moved there");
+    expect(store_->occupied() <= store_->cells(), "the pool is not overfull");
+    if (pressure_.card_simulated() && (loaded_ || loading_))
+        expect(setup_.card_bytes <= pressure_.card_left(), "nobody has what another has of the card");
 }
 
 RunResult Simulation::finish() {

@@ -23,6 +23,7 @@ class Simulation : public SchedulerListener {
     void produced(std::uint64_t ticket, std::int64_t tokens) override;
     void finished(std::uint64_t ticket, std::int64_t output, bool complete, Holding& holding) override;
     void preempted(std::uint64_t ticket, std::int64_t tokens, bool swapped) override;
+    bool can_swap(std::int64_t tokens) override;
     Nanoseconds swapped_in(std::uint64_t ticket, std::int64_t tokens) override;
     bool make_room() override;
 
@@ -94,6 +95,7 @@ class Simulation : public SchedulerListener {
     bool off() const { return battery_.empty(); }
     double hour() const;
     void slice(const Record& r, std::string_view what, Nanoseconds from, Nanoseconds to);
+    void check() const;
     RunResult finish();
 
     const Setup& setup_;
@@ -106,13 +108,14 @@ class Simulation : public SchedulerListener {
     Scheduler scheduler_;
     std::vector<ArrivalStream> streams_;
     std::vector<std::uint64_t> sessions_begun_;
+    std::uint64_t sessions_ended_ = 0;
     std::vector<Record> records_;
     std::vector<std::uint32_t> free_records_, free_sessions_;
     std::vector<Live> sessions_;
     std::map<std::uint64_t, std::uint32_t> idle_;  ///< kept sessions, the longest idle first
     std::uint64_t next_idle_ = 1, next_number_ = 1;
     Carrier swap_;
-    std::int64_t swap_used_ = 0;
+    std::int64_t swap_used_ = 0;  ///< tokens
 
     StepWork work_;
     bool stepping_ = false, loaded_ = false, loading_ = false;

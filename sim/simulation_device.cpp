@@ -76,8 +76,7 @@ MemoryClasses Simulation::memory() const {
     if (!loaded_ && !loading_) return m;
     m.weights = setup_.fixed.weights;
     m.scratch = setup_.fixed.scratch;
-    m.kv = static_cast<std::int64_t>(static_cast<double>(store_->occupied() + store_->cached()) *
-                                     setup_.token_bytes) +
+    m.kv = static_cast<std::int64_t>(static_cast<double>(store_->in_use()) * setup_.token_bytes) +
            setup_.sequence_bytes * setup_.scenario.scheduler.max_sequences;
     return m;
 }
@@ -141,6 +140,8 @@ void Simulation::lose_process(bool killed) {
     while (make_room()) {
     }
     scheduler_.lose_everything();
+    swap_used_ = 0;  // what preempted sequences had there is of no use any more; sessions are taken up again
+    for (const Live& l : sessions_) swap_used_ += l.swapped;
     note_memory();
     if (killed && !scheduler_.idle() && wake_ == kNever) {
         // The app is started again; not at once, or the killer and it would take turns for ever.

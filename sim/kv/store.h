@@ -2,6 +2,7 @@
 // a token weighs is known outside. Pages are core's page pool, the one that the real caches use.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -59,6 +60,8 @@ class KvStore {
     virtual std::int64_t occupied() const = 0;  ///< cells held by sequences or set aside
     virtual std::int64_t cached() const = 0;    ///< cells that only the prefix cache keeps
     virtual std::int64_t largest_hole() const = 0;
+    /// Cells that are taken; what is set aside may still be lent to the prefix cache.
+    std::int64_t in_use() const { return std::min(cells(), occupied() + cached()); }
     virtual void check() const = 0;  ///< throws std::logic_error when an invariant does not hold
     std::int64_t wasted() const { return held_ - tokens_; }  ///< cells held beyond the tokens stored
     std::int64_t tokens() const { return tokens_; }

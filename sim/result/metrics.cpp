@@ -87,6 +87,8 @@ const Metric kMetrics[] = {
      [](R r, A) { return over(r.batch_integral, count(r.decode_rows)); }},
     {"pool_occupancy", U::share, "time-weighted share of the KV pool that sequences and kept sessions hold",
      [](R r, A) { return over(r.occupancy_integral, r.seconds * count(r.pool_tokens)); }},
+    {"pool_cached", U::share, "time-weighted share of the pool that only the prefix cache keeps",
+     [](R r, A) { return over(r.cached_integral, r.seconds * count(r.pool_tokens)); }},
     {"pool_waste", U::share, "of what is held, cells without a token (time-weighted)",
      [](R r, A) { return over(r.waste_integral, r.occupancy_integral); }},
     {"preemptions", U::count, "running sequences sent back to the queue",

@@ -89,6 +89,62 @@ TEST_CASE("every preset runs, keeps its invariants and finishes most requests", 
     }
 }
 
+TEST_CASE("random scenarios keep every invariant at every event", "[sim][simulation]") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Random r(seed, "scenario");
+        const auto one_of = [&](std::initializer_list<const char*> list) {
+            return std::string(list.begin()[r.bits() % list.size()]);
+        };
+        const bool card = r.uniform() < 0.4, paged = r.uniform() < 0.7;
+        std::string text =
+            "duration: 20min\ndeployment: {model: llama-3.2-1b, quant: Q4_K_M, context: 1024, device: ";
+        text += card ? "rtx-4060, set: [device.ram=16GiB, device.storage=2GB/s], gpu_layers: " +
+                           one_of({"all", "6"})
+                     : std::string("\"raspberry-pi-5:8GiB\"");
+        text += "}\nserving: {max_sequences: " + one_of({"1", "3", "6"}) +
+                ", preemption: " + one_of({"recompute", "swap"}) +
+                ", admission: " + one_of({"current", "reserve"}) + ", priorities: " + one_of({"on", "off"}) +
+                "}\n";
+        text += "kv: {pool: " + one_of({"24MiB", "50MiB", "300MiB"}) +
+                ", layout: " + (paged ? "paged" : "contiguous, fit: " + one_of({"first", "best", "buddy"})) +
+                ", between_turns: " + one_of({"drop", "keep", "compress", "swap"}) +
+                ", swap_space: " + one_of({"0GiB", "10MiB", "1GiB"}) + "}\n";
+        text += "apps:\n";
+        for (const char* name : {"a", "b"})
+            text += std::string("  - {name: ") + name + ", priority: " + one_of({"0", "1"}) +
+                    ", arrivals: {law: gamma, rate: " + one_of({"1/min", "4/min", "20/min"}) +
+                    ", cv: 2}, turns: {law: uniform, least: 1, most: 4}, think: {law: exponential, mean: "
+                    "5s}, prompt: "
+                    "{law: lognormal, median: 120, sigma: 0.8}, output: {law: lognormal, median: 80, sigma: "
+                    "0.8}, "
+                    "shared_prefix: 40}\n";
+        text += "memory: {system: 2GiB, page_cache: " + one_of({"lru", "random", "pinned"}) +
+                ", killer: " + (card ? one_of({"none", "oom"}) : one_of({"none", "lmkd", "jetsam", "oom"})) +
+                ", adj_idle: 900, " + (card ? "card: 300MiB, " : "") +
+                "others: [{name: x, size: " + one_of({"1GiB", "5GiB", "13.5GiB"}) +
+                (card ? ", card: " + one_of({"1GiB", "6GiB"}) : "") +
+                ", opens: 20/h, stays: 1min}, {name: y, size: "
+                "200MiB, opens: 1/min, stays: 20s}]}\n";
+        text +=
+            "load: {start: " + one_of({"warm", "cold"}) + ", unload_after: " + one_of({"5s", "1h"}) + "}\n";
+        text +=
+            one_of({"", "thermal: {resistance: 3, time_constant: 20s, from: 40, cut_off: 60, resume: 50}\n"});
+        text +=
+            one_of({"",
+                    "power: {battery: 1Wh, cut_off: 2%, charger: 20W, plugged_from: 0.2, plugged_to: 0.25, "
+                    "idle: 1W, active: 8W}\n"});
+        INFO("seed " << seed << "\n" << text);
+        RunOptions options;
+        options.seed = seed;
+        options.checked = true;
+        const Setup s = prepare(scenario(text));
+        const RunResult result = run(s, options);
+        REQUIRE(result.all().arrived > 0);
+        REQUIRE(static_cast<double>(result.peak.kv) <=
+                static_cast<double>(s.store.cells) * s.token_bytes + 1);
+    }
+}
+
 TEST_CASE("saturated decoding reaches B / step(B)", "[sim][simulation]") {
     const Setup s = prepare(scenario(
         "duration: 4000s\n"
