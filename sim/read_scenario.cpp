@@ -235,6 +235,7 @@ class Reader {
         read_bytes(f, "system", p.system);
         choose(f, "killer", p.killer, 4, killer_name);
         choose(f, "page_cache", p.replacement, 3, replacement_name);
+        f.read("lru_share", p.lru_share, parse_share);
         read_adj(f, "adj_busy", p.adj_busy);
         read_adj(f, "adj_idle", p.adj_idle);
         f.read("medium", p.medium, parse_share);

@@ -142,10 +142,11 @@ void refuse_impossible_pool(const Setup& s, std::int64_t aside) {
 
 void size_pool(Setup& s) {
     const SchedulerSettings& serving = s.scenario.scheduler;
-    const std::int64_t kept =
-        s.store.window > 0
-            ? std::min(serving.context, s.store.window + s.store.sinks + 4 * s.store.block_tokens)
-            : serving.context;
+    s.store.chunk = serving.chunked ? serving.token_budget : serving.context;
+    const std::int64_t kept = s.store.window > 0
+                                  ? std::min(serving.context, s.store.window + s.store.sinks + s.store.chunk +
+                                                                  4 * s.store.block_tokens)
+                                  : serving.context;
     const std::int64_t most_tokens = (kept + s.store.block_tokens) * serving.max_sequences;
     const std::int64_t aside = s.sequence_bytes * serving.max_sequences;
     refuse_impossible_pool(s, aside);

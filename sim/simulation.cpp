@@ -56,6 +56,7 @@ Simulation::Simulation(const Setup& setup, const RunOptions& options)
     result_.card = pressure_.card_simulated();
     result_.thermal = thermal_.simulated();
     result_.battery = battery_.present();
+    result_.battery_joules = battery_.capacity();
     result_.objectives = s.objectives.any();
     result_.hottest = thermal_.temperature();
     result_.pool_tokens = store_->cells();
@@ -173,16 +174,14 @@ void Simulation::check() const {
     std::int64_t held = scheduler_.held_tokens(), swapped = 0;
     std::uint64_t begun = 0, alive = 0;
     for (const Live& l : sessions_) {
-        held += l.holding.tokens;
+        held += store_->stored(l.holding);
         swapped += l.swapped;
         alive += l.session.has_value();
         expect(l.swapped == 0 || l.holding.tokens == 0, "a session is in one place");
     }
     for (const std::uint64_t n : sessions_begun_) begun += n;
     expect(begun == sessions_ended_ + alive, "each session ended once or is there");
-    // Of windowed sequences a store counts what is left.
-    if (setup_.store.window == 0)
-        expect(held == store_->tokens(), "tokens held by sequences and sessions are those of the store");
+    expect(held == store_->tokens(), "tokens held by sequences and sessions are those of the store");
     expect(swapped <= swap_used_, "the swap space holds what was moved there");
     expect(store_->occupied() <= store_->cells(), "the pool is not overfull");
     if (pressure_.card_simulated() && (loaded_ || loading_))
@@ -194,6 +193,14 @@ RunResult Simulation::finish() {
     for (const Record& r : records_)
         if (r.open) {
             ++result_.apps[r.app].unfinished;
+            slice(r,
+                  r.first >= 0   ? "decode"
+                  : r.begun >= 0 ? "prompt"
+                                 : "queued",
+                  r.first >= 0   ? r.first
+                  : r.begun >= 0 ? r.begun
+                                 : r.arrival,
+                  events_.now());
             if (r.first < 0) result_.apps[r.app].pending.add(seconds_of(events_.now() - r.arrival));
             stays_ += static_cast<std::uint64_t>(events_.now() - r.arrival);
         }

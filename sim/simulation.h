@@ -69,6 +69,8 @@ class Simulation : public SchedulerListener {
     }
     void handle(const Event& event);
     void account();
+    double watts() const;
+    void draw(double seconds, bool plugged);
     // Requests.
     void arrive(std::uint32_t app);
     void ask(std::uint32_t session);

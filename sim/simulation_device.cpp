@@ -1,6 +1,7 @@
 // The engine and the device it runs on: steps, loads, memory, heat and charge.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/simulation.h"
 
@@ -20,6 +21,11 @@ void Simulation::account() {
     result_.occupancy_integral += dt * static_cast<double>(store_->occupied());
     result_.waste_integral += dt * static_cast<double>(store_->wasted());
     result_.cached_integral += dt * static_cast<double>(store_->cached());
+    if (store_->layout() == KvLayout::contiguous) {
+        const auto free = static_cast<double>(store_->cells() - store_->occupied());
+        result_.free_integral += dt * free;
+        result_.unusable_integral += dt * (free - static_cast<double>(store_->largest_hole()));
+    }
     const MemoryClasses m = memory();
     mean_bytes_[0] += dt * static_cast<double>(m.weights);
     mean_bytes_[1] += dt * static_cast<double>(m.kv);
@@ -28,26 +34,50 @@ void Simulation::account() {
     if (stepping_) {
         result_.busy_seconds += dt;
         if (thermal_.speed() < 1) result_.throttled_seconds += dt;
+        result_.speed_seconds[static_cast<std::size_t>(thermal_.speed() * 10)] += dt;
     }
     if (loading_) result_.loading_seconds += dt;
     if (waits_for_card_) result_.card_wait_seconds += dt;
     const bool was_off = off();
-    if (was_off) result_.off_seconds += dt;
-    const double watts = was_off ? 0 : setup_.scenario.idle_watts + (stepping_ ? step_watts_ : 0);
-    result_.joules += watts * dt;
+    bool went_off = false;
+    if (!battery_.present()) {
+        draw(dt, false);
+    } else {
+        const bool plugged = battery_.plugged(std::fmod(hour() - dt / 7200 + 24, 24));
+        for (double left = dt; left > 0;) {  // it may go off, or on, between two events
+            const bool to_on = off();
+            // A charger that is too weak for what is drawn at rest would switch it on and off without end.
+            const bool never = to_on && battery_.settings().charger_watts <= setup_.scenario.idle_watts;
+            const double until =
+                never ? std::numeric_limits<double>::infinity() : battery_.until_switch(watts(), plugged);
+            const double part = std::min(left, until);
+            draw(part, plugged);
+            if (until <= left) battery_.switch_to(to_on);
+            went_off |= off();
+            left -= part;
+        }
+    }
+    if (went_off && !was_off) lose_process(false);  // what waits goes on waiting
+    last_ = now;
+}
+
+double Simulation::watts() const {
+    return off() ? 0 : setup_.scenario.idle_watts + (stepping_ ? step_watts_ : 0);
+}
+
+/// The power of now for `seconds`.
+void Simulation::draw(double seconds, bool plugged) {
+    const double power = watts();
+    if (off()) result_.off_seconds += seconds;
+    result_.joules += power * seconds;
     if (thermal_.simulated()) {
-        thermal_.pass(dt, watts);
+        thermal_.pass(seconds, power);
         result_.hottest = std::max(result_.hottest, thermal_.temperature());
         result_.slowest = std::min(result_.slowest, thermal_.speed());
         if (thermal_.speed() < 1 && result_.first_throttle_seconds < 0)
-            result_.first_throttle_seconds = seconds_of(now);
+            result_.first_throttle_seconds = seconds_of(events_.now());
     }
-    if (battery_.present()) {
-        const double middle = std::fmod(hour() - dt / 7200 + 24, 24);
-        battery_.pass(dt, watts, battery_.plugged(middle));
-        if (off() && !was_off) lose_process(false);  // what waits goes on waiting
-    }
-    last_ = now;
+    battery_.pass(seconds, power, plugged);
 }
 
 OwnMemory Simulation::own() const {
@@ -154,7 +184,11 @@ void Simulation::look_for_victim() {
     if (!pressure_.simulated() || kill_scheduled_) return;
     const int victim = pressure_.victim(own(), refault_rate_);
     if (victim == -1) return;
-    if (victim == Pressure::kOurselves) {
+    Record none;
+    none.app = UINT32_MAX;  // of no app
+    const bool own_process = victim == Pressure::kOurselves;
+    slice(none, own_process ? "model killed" : "other app killed", events_.now(), events_.now());
+    if (own_process) {
         lose_process(true);
     } else {
         pressure_.close(static_cast<std::size_t>(victim));

@@ -45,15 +45,11 @@ double Pressure::miss(const OwnMemory& own) const {
 double Pressure::miss_of(std::int64_t bytes, std::int64_t in_memory) const {
     if (!simulated() || bytes == 0) return 0;
     const Bytes size(bytes), cached(in_memory);
-    switch (settings_.replacement) {
-        case Replacement::lru:
-            return speed::lru_miss(size, cached);
-        case Replacement::random:
-            return speed::random_miss(size, cached);
-        case Replacement::pinned:
-            return speed::pinned_miss(size, cached);
-    }
-    return 0;
+    const auto law = settings_.replacement == Replacement::lru      ? speed::lru_miss
+                     : settings_.replacement == Replacement::random ? speed::random_miss
+                                                                    : speed::pinned_miss;
+    const double share = settings_.lru_share;
+    return (1 - share) * law(size, cached) + share * speed::lru_miss(size, cached);
 }
 
 /// The process with the highest adj of at least `least`; ours only when it has the highest.

@@ -46,6 +46,7 @@ struct PressureSettings {
     double thrashing = 1.0;  ///< refaults of a second over the file cache: pressure; three times it: critical
     double app_limit = 0.6;  ///< jetsam: share of RAM that one app may have (0.50 to 0.67 were measured)
     Replacement replacement = Replacement::random;
+    double lru_share = 0;          ///< of each pass, by the law of lru instead: real kernels lie between
     std::int64_t card_budget = 0;  ///< of a card's memory, for all processes; 0 = not simulated
     std::int64_t card_taken = 0;   ///< of that, what display and driver keep
 };

@@ -34,6 +34,7 @@ struct StoreSettings {
     bool prefix_cache = true;  ///< paged: full blocks are found again by name
     Fit fit = Fit::first;
     std::int64_t window = 0, sinks = 0;  ///< paged, all layers windowed: tokens kept; 0 = all
+    std::int64_t chunk = 1;  ///< tokens added at once at most: they need room before old ones may go
 };
 
 class KvStore {
@@ -65,6 +66,8 @@ class KvStore {
     virtual void check() const = 0;  ///< throws std::logic_error when an invariant does not hold
     std::int64_t wasted() const { return held_ - tokens_; }  ///< cells held beyond the tokens stored
     std::int64_t tokens() const { return tokens_; }
+    /// Tokens of a sequence that are there: those that fell out of the window are not.
+    std::int64_t stored(const Holding& h) const { return h.tokens - h.dropped * block_tokens(); }
     std::int64_t copied() const {
         return copied_;
     }  ///< tokens moved to another place because they had to grow

@@ -1,6 +1,7 @@
 // JSON, CSV and the trace.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/plan/options.h"
@@ -152,6 +153,14 @@ std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, st
         d["mean"] = classes(r.mean);
         const AppResult all = r.all();
         d["histograms"] = {{"ttft", buckets(all.ttft)}, {"tpot", buckets(all.tpot)}};
+        if (r.thermal) {
+            d["speed_states"] = Json::array();
+            for (std::size_t i = 0; i < r.speed_seconds.size(); ++i)
+                if (r.speed_seconds[i] > 0)
+                    d["speed_states"].push_back({{"from_share", static_cast<double>(i) / 10},
+                                                 {"to_share", std::min(1.0, static_cast<double>(i + 1) / 10)},
+                                                 {"seconds", r.speed_seconds[i]}});
+        }
         d["timeline"] = Json::array();
         for (const TimelinePoint& p : r.timeline) {
             Json point = classes(p.memory);

@@ -91,6 +91,10 @@ const Metric kMetrics[] = {
      [](R r, A) { return over(r.cached_integral, r.seconds * count(r.pool_tokens)); }},
     {"pool_waste", U::share, "of what is held, cells without a token (time-weighted)",
      [](R r, A) { return over(r.waste_integral, r.occupancy_integral); }},
+    {"pool_fragmentation", U::share,
+     "of a contiguous pool's free cells, those outside its largest hole (time-weighted)",
+     [](R r, A) { return over(r.unusable_integral, r.free_integral); },
+     [](R r) { return r.free_integral > 0; }},
     {"preemptions", U::count, "running sequences sent back to the queue",
      [](R r, A) { return count(r.scheduler.preemptions); }},
     {"recomputed_tokens", U::tokens, "tokens computed again after a preemption or a kill",
@@ -135,6 +139,9 @@ const Metric kMetrics[] = {
     {"energy_per_token", U::joules, "energy over output tokens",
      [](R r, A a) { return over(r.joules, count(a.output_tokens)); }, energy},
     {"battery_end", U::share, "charge at the end", [](R r, A) { return r.battery_end; }, battery},
+    {"battery_per_1000_tokens", U::share,
+     "of the battery's capacity, energy drawn for 1,000 output tokens, idle time included",
+     [](R r, A a) { return over(1000 * r.joules, r.battery_joules * count(a.output_tokens)); }, battery},
     {"switched_off", U::seconds, "time with an empty battery", [](R r, A) { return r.off_seconds; }, battery},
 };
 

@@ -161,9 +161,9 @@ std::uint64_t Scheduler::largest_holder() const {
 
 std::int64_t Scheduler::held_tokens() const {
     std::int64_t sum = 0;
-    for (const std::uint32_t slot : running_) sum += slots_[slot].holding.tokens;
-    for (const std::uint32_t slot : answered_) sum += slots_[slot].holding.tokens;
-    for (const auto& [k, slot] : waiting_) sum += slots_[slot].holding.tokens;
+    for (const std::uint32_t slot : running_) sum += store_.stored(slots_[slot].holding);
+    for (const std::uint32_t slot : answered_) sum += store_.stored(slots_[slot].holding);
+    for (const auto& [k, slot] : waiting_) sum += store_.stored(slots_[slot].holding);
     return sum;
 }
 

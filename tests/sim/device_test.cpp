@@ -117,6 +117,8 @@ TEST_CASE("a model of 20 GB in 16 GB of memory takes 20 s a token", "[sim][devic
     s.replacement = Replacement::random;
     const double m = Pressure(s).miss(own);
     CHECK(m == Approx(1 - std::exp(-m * 20 / 14)));
+    s.lru_share = 0.25;
+    CHECK(Pressure(s).miss(own) == Approx(0.25 + 0.75 * m));
     CHECK(Pressure(s).miss({0, 13 * kGB, true}) == 0);
 }
 
