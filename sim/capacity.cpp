@@ -90,6 +90,8 @@ CapacityAnswer find_users(const Scenario& scenario, const RunOptions& options, s
     });
     CapacityAnswer answer;
     answer.question = "users";
+    answer.users = 0;
+    for (const App& a : scenario.apps) answer.users += a.users;
     std::int64_t low = 0, high = 1;
     while (high <= most && holds_at(high) && !holds_at.stopped()) {
         low = high;

@@ -28,6 +28,7 @@ struct CapacityAnswer {
     /// The most users, or the smallest pool in tokens, for which the objectives hold; 0 = none does. Of heat:
     /// whole seconds until the first run is slowed.
     std::int64_t best = 0;
+    double users = 1;      ///< users: of the scenario as it stands, which `best` multiplies
     bool bounded = true;   ///< false: they still hold at the end of the search; no run is slowed
     std::int64_t now = 0;  ///< pool: tokens of the scenario's own
     double margin = 0;     ///< pool: share of the own pool that could go before the cliff

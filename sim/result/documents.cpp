@@ -95,6 +95,7 @@ Json answer_json(const CapacityAnswer& a) {
         j["best_bytes"] = static_cast<std::int64_t>(static_cast<double>(a.best) * a.token_bytes);
         j["margin_share"] = a.margin;
     }
+    if (a.question == "users") j["scenario_users"] = a.users;
     if (a.question == "throttle") {
         j["throttled_runs"] = a.throttled;
         j["runs"] = a.runs;

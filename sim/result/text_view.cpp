@@ -189,10 +189,20 @@ std::string answer_text(const CapacityAnswer& a, bool colour) {
         return styled(out, Style::bold, colour) + "\n";
     }
     if (a.question == "users") {
-        out = a.best == 0 ? std::string("Not even one user: the objectives do not hold.")
-              : a.bounded ? fmt::format("{} users: the objectives hold, with one more they do not.",
-                                        count_text(a.best))
-                          : fmt::format("More than {} users.", count_text(a.best));
+        // What is multiplied may be many already.
+        const bool single = a.users == 1;
+        const auto many = [&](std::int64_t n) {
+            return single ? count_text(n) + " users"
+                          : fmt::format("{} times the scenario's users ({:g} in all)", count_text(n),
+                                        a.users * static_cast<double>(n));
+        };
+        const std::string one = single ? "one" : fmt::format("{:g}", a.users);
+        out = a.best == 0 ? fmt::format("Not even {}: the objectives do not hold.",
+                                        single ? std::string("one user")
+                                               : fmt::format("the scenario's {:g} users", a.users))
+              : a.bounded
+                  ? fmt::format("{}: the objectives hold, with {} more they do not.", many(a.best), one)
+                  : fmt::format("More than {}.", many(a.best));
     } else if (a.best == 0) {
         out = fmt::format("The objectives do not hold even with the whole pool of {} tokens ({}).",
                           count_text(a.now), bytes(a.now));
@@ -201,8 +211,10 @@ std::string answer_text(const CapacityAnswer& a, bool colour) {
                           count_text(a.best), bytes(a.best), bytes(a.now), 100 * a.margin);
     }
     out = styled(out, Style::bold, colour) + "\n\n";
-    view::TextTable t{{a.question == "users" ? ">users" : ">pool tokens", "objectives", ">TTFT p95",
-                       ">TTFT p99", ">TPOT p95", ">end to end p95"},
+    view::TextTable t{{a.question != "users" ? ">pool tokens"
+                       : a.users == 1        ? ">users"
+                                             : ">times",
+                       "objectives", ">TTFT p95", ">TTFT p99", ">TPOT p95", ">end to end p95"},
                       {}};
     for (const CapacityPoint& p : a.points)
         t.rows.push_back({count_text(p.value), p.holds ? "hold" : "missed", seconds_text(Seconds(p.ttft_p95)),

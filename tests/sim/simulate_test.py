@@ -137,6 +137,10 @@ for question in ("users", "pool"):
     expect(found.returncode == 0 and json.loads(found.stdout)["answers"][0]["best"] > 0, f"{question} are found: {found.stderr}")
     none = run("good.yaml", "--find", question, "--ttft-p95", "1ms", "--json")
     expect(none.returncode == 1 and json.loads(none.stdout)["answers"][0]["best"] == 0, f"no {question}: status {none.returncode}")
+(here / "crowd.yaml").write_text(GOOD.replace("name: chat,", "name: chat, users: 3,"))
+crowd = run("crowd.yaml", "--find", "users", "--ttft-p95", "20s", "--duration", "20min")
+times = crowd.stdout.split()[0]
+expect(f"{times} times the scenario's users ({3 * int(times)} in all)" in crowd.stdout, "users are multiplied: " + crowd.stdout)
 # An option of the command line is at fault, not the file.
 override = run("good.yaml", "--device", "strawberry-pi")
 expect(override.returncode == 2 and "good.yaml" not in override.stderr, "the option is named: " + override.stderr)
