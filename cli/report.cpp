@@ -51,7 +51,7 @@ void add_searched(Report& report, const Options& o) {
 /// One simulation and the plan that it runs on; a MODEL and options of the plan go before the scenario's.
 void add_simulated(Report& report, const Options& o) {
     sim::Scenario scenario = sim::open_scenario(o.scenario);
-    override_deployment(scenario.deployment, o.deployment, o.deployment.given());
+    override_deployment(scenario, o.deployment, o.deployment.given());
     const sim::Setup setup = sim::prepare(scenario);
     sim::RunOptions options;
     options.seed = scenario.seed;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <ctime>
@@ -46,13 +47,17 @@ void interrupted(int) {
 
 sim::Scenario scenario_of(const Options& o) {
     sim::Scenario s = sim::open_scenario(o.scenario);
-    override_deployment(s.deployment, o.deployment, o.model);
+    override_deployment(s, o.deployment, o.model);
     if (o.seed >= 0) s.seed = static_cast<std::uint64_t>(o.seed);
     if (o.replications > 0) s.replications = o.replications;
     const auto set = [](double& to, const std::string& text, const char* place) {
-        if (!text.empty()) to = plan::parse_seconds(text, place).value;
+        if (text.empty()) return;
+        to = plan::parse_seconds(text, place).value;
+        if (!(to > 0)) throw Error(place, "'" + text + "'", "above 0");
     };
     set(s.seconds, o.duration, "--duration");
+    if (!o.duration.empty() && (s.seconds < sim::kShortestRun || s.seconds > sim::kLongestRun))
+        throw Error("--duration", "'" + o.duration + "'", "1 ms at least, at most 95 years");
     set(s.objectives.ttft_p95, o.ttft_p95, "--ttft-p95");
     set(s.objectives.ttft_p99, o.ttft_p99, "--ttft-p99");
     set(s.objectives.tpot_p95, o.tpot_p95, "--tpot-p95");
@@ -74,9 +79,10 @@ int run(const Options& o) {
     if (o.list) return list(colour_output());
     if (o.scenario.empty())
         throw Error("SCENARIO", "none", "a preset of `memwall simulate --list` or a .yaml file");
-    if (!o.find.empty() && o.find != "users" && o.find != "pool")
-        throw Error("--find", "'" + o.find + "'", "users or pool");
+    if (!o.find.empty() && o.find != "users" && o.find != "pool" && o.find != "throttle")
+        throw Error("--find", "'" + o.find + "'", "users, pool or throttle");
     const sim::Scenario scenario = scenario_of(o);
+    if (o.require && o.find != "throttle") sim::need_objectives(scenario);
     sim::RunOptions options;
     options.seed = scenario.seed;
     options.slices = !o.trace.empty();
@@ -85,12 +91,15 @@ int run(const Options& o) {
     const sim::Setup setup = sim::prepare(scenario);
 
     if (!o.find.empty()) {
-        const sim::CapacityAnswer answer =
-            o.find == "users" ? sim::find_users(scenario, options) : sim::find_pool(scenario, options);
+        const sim::CapacityAnswer answer = o.find == "users"  ? sim::find_users(scenario, options)
+                                           : o.find == "pool" ? sim::find_pool(scenario, options)
+                                                              : sim::find_throttle(scenario, options);
         std::cout << (o.json ? sim::simulate_json(setup, {}, scenario.seed, {answer})
                              : sim::answer_text(answer, colour_output()));
         if (stop) std::cerr << "memwall: interrupted; the answer is what was found until then\n";
-        return o.require && answer.best == 0 ? kFailed : kDone;
+        // As any search of the program that finds nothing; one that was stopped before has not decided.
+        if (answer.question == "throttle" || answer.best > 0) return kDone;
+        return stop ? kUndecided : kFailed;
     }
     std::ofstream trace;
     if (!o.trace.empty()) {
@@ -107,19 +116,26 @@ int run(const Options& o) {
                       ? sim::timeline_csv(runs.front())
                       : sim::simulate_text(setup, runs, colour_output(), terminal_width(), o.definitions));
     if (stop) std::cerr << "memwall: interrupted; the numbers are those of the time simulated until then\n";
-    return o.require && !sim::holds(scenario.objectives, runs) ? kFailed : kDone;
+    if (!o.require) return kDone;
+    if (stop) return kUndecided;
+    return sim::holds(scenario.objectives, runs) ? kDone : kFailed;
 }
 
 }  // namespace
 
-void override_deployment(plan::Deployment& d, const DeploymentOptions& options, const std::string& model) {
+void override_deployment(sim::Scenario& s, const DeploymentOptions& options, const std::string& model) {
     const plan::Deployment given = options.deployment(model);
-    if (!model.empty()) d.model = model;
+    const auto set_here = [&](std::string key) {
+        std::replace(key.begin(), key.end(), '-', '_');
+        s.places["deployment." + key].clear();
+    };
+    if (!model.empty()) s.deployment.model = model, set_here("model");
     for (const plan::Option& option : plan::options()) {
         std::string text = option.get(given);
+        if (!text.empty()) set_here(std::string(option.name));
         for (std::size_t from = 0; from < text.size();) {
             const std::size_t to = std::min(text.find('\n', from), text.size());
-            option.set(d, text.substr(from, to - from), "--" + std::string(option.name));
+            option.set(s.deployment, text.substr(from, to - from), "--" + std::string(option.name));
             from = to + 1;
         }
     }
@@ -141,13 +157,15 @@ void add_simulate(Command command) {
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}).description(""));
     app->add_option("--find", o->find,
-                    "a question of capacity: most users, or smallest KV pool, within the objectives")
-        ->type_name("users|pool");
+                    "a question of capacity: most users, or smallest KV pool, within the objectives; time "
+                    "until heat slows the "
+                    "chip. Exit status 1 when there is none")
+        ->type_name("users|pool|throttle");
     app->add_option("--ttft-p95", o->ttft_p95, "objective: time to first token of 95 %")->type_name("TIME");
     app->add_option("--ttft-p99", o->ttft_p99, "objective: time to first token of 99 %")->type_name("TIME");
     app->add_option("--tpot-p95", o->tpot_p95, "objective: time per output token of 95 %")->type_name("TIME");
     app->add_option("--e2e-p95", o->e2e_p95, "objective: whole answers of 95 %")->type_name("TIME");
-    app->add_flag("--require", o->require, "exit with 1 unless the objectives hold");
+    app->add_flag("--require", o->require, "exit with 1 unless the objectives hold, with 3 when interrupted");
     app->add_flag("--definitions", o->definitions, "every metric with its definition")->group("Output");
     app->add_flag("--json", o->json, "print one JSON document")->group("Output");
     app->add_flag("--csv", o->csv, "print every metric of every run as comma-separated values")

@@ -77,11 +77,16 @@ YamlFields::YamlFields(const YAML::Node& node, std::string file)
 }
 
 YAML::Node YamlFields::take(const std::string& key) {
-    known_.push_back(key);
+    if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
     const auto it = entries_.find(key);
     if (it == entries_.end()) return YAML::Node(YAML::NodeType::Undefined);
     it->second.asked = true;
     return it->second.value;
+}
+
+std::string YamlFields::place(const std::string& key) const {
+    const auto it = entries_.find(key);
+    return it == entries_.end() ? place_ : place_of(it->second.value, file_);
 }
 
 YAML::Node YamlFields::require(const std::string& key) {

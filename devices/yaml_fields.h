@@ -57,6 +57,8 @@ class YamlFields {
     void done() const;
     const std::string& file() const { return file_; }
     std::string place() const { return place_; }
+    /// Of the value of `key`; that of the mapping when the key is absent.
+    std::string place(const std::string& key) const;
 
   private:
     struct Entry {

@@ -21,11 +21,6 @@ bool within(double limit, double p, const Histogram& values, std::int64_t late) 
     return n > 0 && static_cast<double>(values.at_most(limit)) >= p * n;
 }
 
-void need_objectives(const Scenario& s) {
-    if (!s.objectives.any())
-        throw Error("objectives", "none", "'objectives: {ttft_p95: 2s}' in the scenario, or --ttft-p95 2s");
-}
-
 /// Runs the scenario as changed for a value and remembers what came out.
 class Trials {
   public:
@@ -64,6 +59,12 @@ class Trials {
 
 }  // namespace
 
+void need_objectives(const Scenario& s) {
+    if (s.objectives.any()) return;
+    throw placed(
+        s, Error("objectives", "none", "'objectives: {ttft_p95: 2s}' in the scenario, or --ttft-p95 2s"));
+}
+
 bool holds(const Objectives& o, const std::vector<RunResult>& runs) {
     const AppResult all = together(runs);
     if (all.arrived == 0) return true;
@@ -89,6 +90,8 @@ CapacityAnswer find_users(const Scenario& scenario, const RunOptions& options, s
     });
     CapacityAnswer answer;
     answer.question = "users";
+    answer.users = 0;
+    for (const App& a : scenario.apps) answer.users += a.users;
     std::int64_t low = 0, high = 1;
     while (high <= most && holds_at(high) && !holds_at.stopped()) {
         low = high;
@@ -132,6 +135,26 @@ CapacityAnswer find_pool(const Scenario& scenario, const RunOptions& options) {
     answer.best = high * block;
     answer.margin = high > 0 ? 1 - static_cast<double>(high) / static_cast<double>(blocks) : 0;
     answer.points = holds_at.points();
+    return answer;
+}
+
+CapacityAnswer find_throttle(const Scenario& scenario, const RunOptions& options) {
+    if (scenario.thermal.resistance <= 0)
+        throw placed(scenario,
+                     Error("thermal", "no heat in this scenario", "'thermal: {resistance: 7, from: 38}'"));
+    const auto runs = replicate(prepare(scenario), scenario.replications, options);
+    CapacityAnswer answer;
+    answer.question = "throttle";
+    answer.runs = static_cast<std::int64_t>(runs.size());
+    answer.simulated = scenario.seconds;
+    std::vector<double> times;
+    for (const RunResult& r : runs)
+        if (r.first_throttle_seconds >= 0) times.push_back(r.first_throttle_seconds);
+    answer.throttled = static_cast<std::int64_t>(times.size());
+    answer.bounded = !times.empty();
+    answer.seconds = estimate(times);
+    if (answer.bounded)
+        answer.best = static_cast<std::int64_t>(*std::min_element(times.begin(), times.end()));
     return answer;
 }
 

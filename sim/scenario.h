@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/embedded.h"
+#include "core/base/error.h"
 #include "core/plan/deployment.h"
 #include "sim/device/battery.h"
 #include "sim/device/pressure.h"
@@ -50,6 +52,9 @@ struct LoadScenario {
     double first = 0;         ///< more of the first one: what is compiled once and kept
 };
 
+/// Simulated seconds of a run.
+inline constexpr double kShortestRun = 1e-3, kLongestRun = 3e9;
+
 /// What must hold; 0 = not asked.
 struct Objectives {
     double ttft_p95 = 0, ttft_p99 = 0, tpot_p95 = 0, e2e_p95 = 0;  ///< seconds
@@ -74,7 +79,13 @@ struct Scenario {
     double active_watts = 0;    ///< more while computing at full speed; 0 = by the device's data
     StepConditions conditions;  ///< what else decides how long a step takes
     Objectives objectives;
+    /// Where a key stands: "kv.pool" -> "box.yaml:7". Empty for a deployment's key that was set elsewhere.
+    std::map<std::string, std::string> places;
 };
+
+/// An error about a key of the scenario, or an option of its deployment, with the place in the file; others
+/// as they are.
+Error placed(const Scenario& scenario, const Error& error);
 
 /// Throws Error naming line and what was expected. Traces are looked for beside `file`.
 Scenario read_scenario(const std::string& text, const std::string& file);

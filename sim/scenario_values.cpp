@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -60,13 +61,16 @@ double parse_plain(Text text, Text place) {
     return devices::parse_number(text, place);
 }
 
+void refuse_zero(YamlFields& fields, const std::string& key, double value, Text expected) {
+    if (fields.given(key) && !(value > 0)) throw Error(fields.place(key), key + ": 0", std::string(expected));
+}
+
 void read_switch(YamlFields& fields, const std::string& key, bool& to) {
-    const YAML::Node node = fields.take(key);
-    if (!node) return;
-    const std::string text = devices::scalar_text(node, fields.file());
+    if (!fields.given(key)) return;
+    std::string text;
+    fields.read(key, text);
     if (text != "on" && text != "off" && text != "true" && text != "false")
-        throw Error(devices::place_of(node, fields.file()), fmt::format("'{}'", text.substr(0, 60)),
-                    "on or off");
+        throw Error(fields.place(key), fmt::format("{}: '{}'", key, text.substr(0, 60)), "on or off");
     to = text == "on" || text == "true";
 }
 
@@ -82,11 +86,29 @@ void read_rate(YamlFields& fields, const std::string& key, double& to) {
     to = rate.value;
 }
 
-void read_degrees(YamlFields& fields, const std::string& key, double& to) {
-    fields.read(key, to, 1000.0);
+void read_adj(YamlFields& fields, const std::string& key, int& to) {
+    if (!fields.given(key)) return;
+    std::string text;
+    fields.read(key, text);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
+    if (error != std::errc() || end != text.data() + text.size() || to < -1000 || to > 1000)
+        throw Error(fields.place(key), fmt::format("{}: '{}'", key, text.substr(0, 60)),
+                    "a whole number from -1000 to 1000");
 }
 
-Law read_law(const YAML::Node& node, const std::string& file, double (*parse)(Text, Text)) {
+void read_degrees(YamlFields& fields, const std::string& key, double& to) {
+    fields.read(key, to, [](Text text, Text place) {
+        const bool below = text.starts_with('-');
+        const double x = devices::parse_number(text.substr(below ? 1 : 0), place);
+        if (x > (below ? 273 : 1000))
+            throw Error(std::string(place), fmt::format("'{}'", text), "degrees Celsius from -273 to 1000");
+        return below ? -x : x;
+    });
+}
+
+namespace {
+
+Law law_of(const YAML::Node& node, const std::string& file, double (*parse)(Text, Text)) {
     if (node.IsScalar()) return always(parse(node.Scalar(), devices::place_of(node, file)));
     YamlFields f(node, file);
     Law law;
@@ -106,12 +128,13 @@ Law read_law(const YAML::Node& node, const std::string& file, double (*parse)(Te
         case Law::Kind::lognormal:
             must("median", law.first, parse);
             must("sigma", law.second, parse_plain);
-            if (law.second > 10) throw Error(f.place(), fmt::format("sigma {}", law.second), "at most 10");
+            if (law.second > 10)
+                throw Error(f.place("sigma"), fmt::format("sigma {}", law.second), "at most 10");
             break;
         case Law::Kind::empirical:
             for (const YAML::Node& x : devices::list_of(f.require("values"), file))
                 law.values.push_back(parse(devices::scalar_text(x, file), devices::place_of(x, file)));
-            if (law.values.empty()) throw Error(f.place(), "no values", "one at least");
+            if (law.values.empty()) throw Error(f.place("values"), "no values", "one at least");
             break;
         case Law::Kind::uniform:
             break;
@@ -126,10 +149,29 @@ Law read_law(const YAML::Node& node, const std::string& file, double (*parse)(Te
         f.read("most", law.most, parse);
     }
     if (law.least > law.most)
-        throw Error(f.place(), fmt::format("least {} above most {}", law.least, law.most),
+        throw Error(f.place("least"), fmt::format("least {} above most {}", law.least, law.most),
                     "the other way round");
     f.done();
     return law;
+}
+
+}  // namespace
+
+void read_law(YamlFields& fields, const std::string& key, Law& to, double (*parse)(Text, Text)) {
+    if (const YAML::Node node = fields.take(key))
+        YamlFields::naming(key, [&] { to = law_of(node, fields.file(), parse); });
+}
+
+void read_count_law(YamlFields& fields, const std::string& key, Law& to) {
+    read_law(fields, key, to, parse_plain);
+    const bool spread = to.kind == Law::Kind::exponential || to.kind == Law::Kind::lognormal;
+    double largest = spread                          ? (to.first > 0 ? to.most : 0)
+                     : to.kind == Law::Kind::uniform ? to.second
+                                                     : to.first;
+    for (const double x : to.values) largest = std::max(largest, x);
+    largest = std::min(std::max(largest, to.least), to.most);
+    if (fields.given(key) && largest < 1)
+        throw Error(fields.place(key), fmt::format("{}: at most {:g}", key, largest), "1 at least");
 }
 
 }  // namespace memwall::sim

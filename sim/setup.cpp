@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/size_text.h"
@@ -83,6 +84,13 @@ PoolShares pool_shares(const Setup& s) {
     return shares;
 }
 
+/// Of a pool of the plan, less what others have of a card from the start.
+Bytes budget_of(const Setup& s, const plan::PoolUse& pool) {
+    const PressureSettings& p = s.scenario.pressure;
+    const bool card = p.card_budget > 0 && &pool == &s.planned.plan.memory.pools[0];
+    return card ? Bytes(Pressure(p).card_left()) : pool.budget;
+}
+
 /// Bytes that the pools leave for caches; whichever is full first decides.
 std::int64_t room_for_cache(const Setup& s, std::int64_t aside) {
     const plan::Memory& memory = s.planned.plan.memory;
@@ -92,44 +100,56 @@ std::int64_t room_for_cache(const Setup& s, std::int64_t aside) {
         const plan::PoolUse& pool = memory.pools[i];
         if (!pool.limited || shares.cache[i] <= 0) continue;
         const std::int64_t taken = central(pool, plan::Item::weights) + scratch_of(pool);
-        const double left = (pool.budget.as_double() - static_cast<double>(taken)) / shares.cache[i];
+        const Bytes budget = budget_of(s, pool);
+        const double left = (budget.as_double() - static_cast<double>(taken)) / shares.cache[i];
         if (left <= static_cast<double>(aside))
             throw Error(
                 "deployment",
                 fmt::format("weights and buffers need {} of {} of {}",
                             bytes_text(Bytes(taken + static_cast<std::int64_t>(static_cast<double>(aside) *
                                                                                shares.cache[i]))),
-                            bytes_text(pool.budget), pool.name),
+                            bytes_text(budget), pool.name),
                 "a plan that leaves room for the cache, or 'kv: {pool: SIZE}'");
         room = std::min(room, static_cast<std::int64_t>(left) - aside);
     }
     return room;
 }
 
-/// A pool may push other things out, but not be larger than what holds it.
-void refuse_impossible_pool(const Setup& s) {
+/// A pool may push other things out of the host's memory, but not be larger than what holds it; on a card it
+/// lies beside weights and buffers.
+void refuse_impossible_pool(const Setup& s, std::int64_t aside) {
     if (s.scenario.conditions.tier.bandwidth > 0) return;  // it lies behind a link
     const PoolShares shares = pool_shares(s);
     for (std::size_t i = 0; i < (shares.split ? 2 : 1); ++i) {
         const plan::PoolUse& pool = s.planned.plan.memory.pools[i];
-        const double bytes = static_cast<double>(s.scenario.kv.pool_bytes) * shares.cache[i];
-        if (pool.limited && pool.capacity.value > 0 && bytes > pool.capacity.as_double())
+        if (!pool.limited || pool.capacity.value <= 0 || s.scenario.kv.pool_bytes == 0) continue;
+        const bool card = s.planned.target.discrete && i == 0;
+        const Bytes limit = card && s.scenario.pressure.card_budget > 0 ? budget_of(s, pool) : pool.capacity;
+        const double beside =
+            card ? static_cast<double>(central(pool, plan::Item::weights) + scratch_of(pool)) : 0;
+        const double bytes =
+            static_cast<double>(s.scenario.kv.pool_bytes + (card ? aside : 0)) * shares.cache[i];
+        if (bytes + beside > limit.as_double())
             throw Error("kv.pool",
-                        fmt::format("{} on {} of {}", bytes_text(Bytes(s.scenario.kv.pool_bytes)),
-                                    bytes_text(pool.capacity), pool.name),
+                        fmt::format("{}{} on {} of {}", bytes_text(Bytes(s.scenario.kv.pool_bytes)),
+                                    beside > 0 ? fmt::format(" beside weights and buffers of {}",
+                                                             bytes_text(Bytes(std::llround(beside))))
+                                               : "",
+                                    bytes_text(limit), pool.name),
                         "a pool that the device can hold");
     }
 }
 
 void size_pool(Setup& s) {
     const SchedulerSettings& serving = s.scenario.scheduler;
-    const std::int64_t kept =
-        s.store.window > 0
-            ? std::min(serving.context, s.store.window + s.store.sinks + 4 * s.store.block_tokens)
-            : serving.context;
+    s.store.chunk = serving.chunked ? serving.token_budget : serving.context;
+    const std::int64_t kept = s.store.window > 0
+                                  ? std::min(serving.context, s.store.window + s.store.sinks + s.store.chunk +
+                                                                  4 * s.store.block_tokens)
+                                  : serving.context;
     const std::int64_t most_tokens = (kept + s.store.block_tokens) * serving.max_sequences;
     const std::int64_t aside = s.sequence_bytes * serving.max_sequences;
-    refuse_impossible_pool(s);
+    refuse_impossible_pool(s, aside);
     std::int64_t bytes = s.scenario.kv.pool_bytes;
     if (bytes == 0) {
         bytes = static_cast<std::int64_t>(s.token_bytes * static_cast<double>(most_tokens));
@@ -171,21 +191,101 @@ void fill_defaults(Setup& s) {
 void fill_memory(Setup& s) {
     const plan::Target& t = s.planned.target;
     PressureSettings& p = s.scenario.pressure;
-    if (p.ram == 0) return;
-    if (t.discrete)
-        throw Error("memory", "pressure on a device whose model lives on a card", "no 'memory:' section");
-    p.ram = t.device.pools[t.pool].capacity.value;
-    if (p.ram <= 0) throw Error("memory", "the device's memory size is unknown", "a device with one");
-    if (p.system >= p.ram)
-        throw Error("memory.system", bytes_text(Bytes(p.system)), "less than " + bytes_text(Bytes(p.ram)));
-    s.fixed.system = p.system;
+    if (p.ram != 0) {
+        const int pool = t.discrete ? t.host_pool : static_cast<int>(t.pool);
+        p.ram = pool >= 0 ? t.device.pools[static_cast<std::size_t>(pool)].capacity.value : 0;
+        if (p.ram <= 0)
+            throw Error("memory", "the size of the device's RAM is unknown",
+                        "one: deployment: {set: [device.ram=32GiB]}");
+        if (p.system >= p.ram)
+            throw Error("memory.system", bytes_text(Bytes(p.system)),
+                        "less than " + bytes_text(Bytes(p.ram)));
+        if (t.discrete && (p.killer == Killer::lmkd || p.killer == Killer::jetsam))
+            throw Error("memory.killer",
+                        fmt::format("'{}' of phones on a host with a card", killer_name(p.killer)),
+                        "none or oom");
+    }
+    const bool wants_card = p.card_budget != 0;
+    p.card_budget = 0;
+    if (!t.discrete && wants_card)
+        throw Error("memory", "something on the card of a device without one", "no 'card' keys");
+    if (t.discrete && (p.ram != 0 || wants_card)) {
+        const plan::PoolUse& card = s.planned.plan.memory.pools[0];
+        if (!card.limited)
+            throw Error("memory", "the size of the card's memory is unknown",
+                        "one: deployment: {set: [device.vram=16GiB]}");
+        p.card_budget = card.budget.value;
+        if (Pressure(p).card_left() <= 0)
+            throw Error("memory.card",
+                        fmt::format("{} taken by others from the start",
+                                    bytes_text(Bytes(p.card_budget - Pressure(p).card_left()))),
+                        fmt::format("less than {}", bytes_text(card.budget)));
+    }
+    s.fixed.system = (p.ram != 0 ? p.system : 0) + p.card_taken;
 }
 
-}  // namespace
+/// Weights, buffers and mapped pages by where they lie.
+void place_memory(Setup& s) {
+    const plan::Memory& memory = s.planned.plan.memory;
+    const plan::PoolUse& here = memory.pools[0];
+    const PoolShares shares = pool_shares(s);
+    const bool maps = memory.file_backed.central.value > 0;
+    s.fixed.weights = central(here, plan::Item::weights);
+    s.fixed.scratch = scratch_of(here);
+    s.file_bytes = s.planned.prepared.weights.total.central.value;
+    if (!s.planned.target.discrete) {
+        s.mapped = std::min(s.fixed.weights, memory.file_backed.central.value);
+        s.mapped_share =
+            s.fixed.weights > 0 ? static_cast<double>(s.mapped) / static_cast<double>(s.fixed.weights) : 0;
+        s.host_fixed = s.fixed.weights - s.mapped + s.fixed.scratch;
+        return;
+    }
+    const plan::PoolUse& host = memory.pools[1];
+    const std::int64_t weights = central(host, plan::Item::weights);
+    const plan::Placement at = plan::place(s.planned.prepared, s.planned.knobs, s.planned.target);
+    // Of the token table, which stays with the host, a step reads single rows.
+    s.mapped = maps ? at.host_layer_weights.value : 0;
+    s.mapped_share = maps ? 1 : 0;
+    s.host_fixed = scratch_of(host) + (maps ? 0 : weights);
+    s.host_cache = shares.cache[1];
+    s.spread = shares.split || s.scenario.pressure.card_budget > 0;
+    if (s.spread) {
+        s.fixed.weights += weights;
+        s.fixed.scratch += scratch_of(host);
+    }
+}
 
-Setup prepare(Scenario scenario) {
-    Setup s;
-    s.scenario = std::move(scenario);
+/// What the engine takes of the card, once the pool has its size.
+void weigh_card(Setup& s) {
+    if (s.scenario.pressure.card_budget == 0) return;
+    const plan::PoolUse& card = s.planned.plan.memory.pools[0];
+    const double cache = static_cast<double>(s.store.cells) * s.token_bytes +
+                         static_cast<double>(s.sequence_bytes * s.scenario.scheduler.max_sequences);
+    s.card_bytes = central(card, plan::Item::weights) + scratch_of(card) +
+                   static_cast<std::int64_t>(cache * (1 - s.host_cache));
+    if (s.card_bytes > Pressure(s.scenario.pressure).card_left())
+        throw Error(
+            "kv.pool",
+            fmt::format("{} of the card for weights, buffers and pool", bytes_text(Bytes(s.card_bytes))),
+            fmt::format("at most {}, which others leave",
+                        bytes_text(Bytes(Pressure(s.scenario.pressure).card_left()))));
+}
+
+/// A model that may have to be loaded, or read again, needs a storage.
+void refuse_unknown_storage(const Setup& s) {
+    const Scenario& sc = s.scenario;
+    if (s.storage > 0) return;
+    const char* place = !sc.load.warm || sc.load.unload_after > 0 ? "load"
+                        : sc.battery.watt_hours > 0               ? "power.battery"
+                        : sc.pressure.killer != Killer::none || (sc.pressure.ram > 0 && s.mapped > 0)
+                            ? "memory"
+                            : nullptr;
+    if (place)
+        throw Error(place, "a model that is loaded or read again, from a storage of unknown speed",
+                    "one: deployment: {set: [device.storage=3GB/s]}");
+}
+
+void fill(Setup& s) {
     plan::Deployment deployment = s.scenario.deployment;
     if (s.scenario.scheduler.max_sequences > 0) deployment.sequences = s.scenario.scheduler.max_sequences;
     s.planned = devices::make_plan(deployment);
@@ -197,19 +297,13 @@ Setup prepare(Scenario scenario) {
         throw Error("serving.expert_skew", "a model without routed experts", "one with them, or no skew");
     weigh_cache(s);
 
-    const plan::PoolUse& pool = plan.memory.pools[0];
-    s.fixed.weights = central(pool, plan::Item::weights);
-    s.fixed.scratch = scratch_of(pool);
-    s.spread = pool_shares(s).split;
-    if (s.spread) {
-        s.fixed.weights += central(plan.memory.pools[1], plan::Item::weights);
-        s.fixed.scratch += scratch_of(plan.memory.pools[1]);
-    }
-    s.mapped = t.discrete ? 0 : std::min(s.fixed.weights, plan.memory.file_backed.central.value);
     fill_memory(s);
+    place_memory(s);
     size_pool(s);
+    weigh_card(s);
 
     s.storage = t.device.storage.read.value;
+    refuse_unknown_storage(s);
     s.load_seconds = (plan.speed.load_known ? plan.speed.load.central.value : 0) + s.scenario.load.fixed;
     s.tokenization = plan.speed.prefill_known
                          ? plan.speed.tokenization.central.value /
@@ -227,8 +321,18 @@ Setup prepare(Scenario scenario) {
         s.scenario.kv.between == Between::swap || s.scenario.scheduler.preemption == Preemption::swap;
     if (swaps && s.scenario.kv.swap_bandwidth <= 0)
         throw Error("kv.swap_bandwidth", "no speed of the swap space is known", "one: 1.5GB/s");
-    if (s.scenario.kv.between == Between::compress && s.scenario.kv.compress_rate <= 0)
-        throw Error("kv.compress_rate", "0", "above 0");
+}
+
+}  // namespace
+
+Setup prepare(Scenario scenario) {
+    Setup s;
+    s.scenario = std::move(scenario);
+    try {
+        fill(s);
+    } catch (const Error& e) {
+        throw placed(s.scenario, e);
+    }
     return s;
 }
 

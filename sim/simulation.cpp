@@ -43,17 +43,20 @@ Simulation::Simulation(const Setup& setup, const RunOptions& options)
         const OtherApp& other = s.pressure.others[i];
         other_random_.emplace_back(options.seed, "other app " + other.name, i);
         other_epoch_.push_back(0);
-        if (other.opens_per_second > 0 && pressure_.simulated())
+        if (other.opens_per_second > 0 && (pressure_.simulated() || pressure_.card_simulated()))
             schedule(nanoseconds_of(other_random_.back().exponential() / other.opens_per_second), What::open,
                      static_cast<std::uint32_t>(i));
     }
     schedule(end_, What::end);
     if (battery_.present() && s.battery.plug_hour != s.battery.unplug_hour) schedule(0, What::hour);
     loaded_ = s.load.warm;
+    file_cached_ = loaded_ ? setup.file_bytes : 0;
     result_.timeline.resize(kTimelinePoints);
     result_.memory = pressure_.simulated();
+    result_.card = pressure_.card_simulated();
     result_.thermal = thermal_.simulated();
     result_.battery = battery_.present();
+    result_.battery_joules = battery_.capacity();
     result_.objectives = s.objectives.any();
     result_.hottest = thermal_.temperature();
     result_.pool_tokens = store_->cells();
@@ -71,7 +74,7 @@ RunResult Simulation::run() {
         account();
         if (event.what == What::end) break;
         handle(event);
-        if (options_.checked) scheduler_.check();
+        if (options_.checked) check();
     }
     return finish();
 }
@@ -94,6 +97,7 @@ void Simulation::handle(const Event& e) {
             if (e.epoch != epoch_) break;
             loading_ = false;
             loaded_ = true;
+            file_cached_ = setup_.file_bytes;
             idle_since_ = events_.now();
             note_memory();
             try_step();
@@ -104,6 +108,10 @@ void Simulation::handle(const Event& e) {
             schedule(after(events_.now(), nanoseconds_of(random.exponential() / other.opens_per_second)),
                      What::open, e.which);
             if (pressure_.present(e.which)) break;
+            if (!room_on_card(other.card)) {  // its buffers cannot be made; it gives up
+                ++result_.card_refusals;
+                break;
+            }
             pressure_.open(e.which);
             if (other.stays > 0)
                 schedule(after(events_.now(), nanoseconds_of(random.exponential() * other.stays)),
@@ -116,6 +124,7 @@ void Simulation::handle(const Event& e) {
             if (e.epoch != other_epoch_[e.which]) break;
             pressure_.close(e.which);
             note_memory();
+            try_step();  // for which it may have been in the way
             break;
         case What::kill:
             kill_scheduled_ = false;
@@ -143,11 +152,55 @@ void Simulation::handle(const Event& e) {
     }
 }
 
+/// Requests, sessions, tokens and bytes are somewhere, exactly once.
+void Simulation::check() const {
+    const auto expect = [](bool holds, const char* what) {
+        if (!holds) throw std::logic_error(std::string("simulation: ") + what);
+    };
+    scheduler_.check();
+    std::int64_t open = 0, arrived = 0, over = 0, output = 0, emitted = 0;
+    for (const Record& r : records_) {
+        open += r.open;
+        if (r.open) emitted += r.emitted;
+    }
+    for (const AppResult& a : result_.apps) {
+        arrived += a.arrived;
+        over += a.finished + a.cut_short + a.refused;
+        output += a.output_tokens;
+    }
+    expect(open == in_system_ && arrived == over + open, "arrived = finished + refused + still there");
+    expect(output == scheduler_.counts().output_tokens && output >= emitted,
+           "tokens that came out were counted");
+    std::int64_t held = scheduler_.held_tokens(), swapped = 0;
+    std::uint64_t begun = 0, alive = 0;
+    for (const Live& l : sessions_) {
+        held += store_->stored(l.holding);
+        swapped += l.swapped;
+        alive += l.session.has_value();
+        expect(l.swapped == 0 || l.holding.tokens == 0, "a session is in one place");
+    }
+    for (const std::uint64_t n : sessions_begun_) begun += n;
+    expect(begun == sessions_ended_ + alive, "each session ended once or is there");
+    expect(held == store_->tokens(), "tokens held by sequences and sessions are those of the store");
+    expect(swapped <= swap_used_, "the swap space holds what was moved there");
+    expect(store_->occupied() <= store_->cells(), "the pool is not overfull");
+    if (pressure_.card_simulated() && (loaded_ || loading_))
+        expect(setup_.card_bytes <= pressure_.card_left(), "nobody has what another has of the card");
+}
+
 RunResult Simulation::finish() {
     result_.seconds = seconds_of(events_.now());
     for (const Record& r : records_)
         if (r.open) {
             ++result_.apps[r.app].unfinished;
+            slice(r,
+                  r.first >= 0   ? "decode"
+                  : r.begun >= 0 ? "prompt"
+                                 : "queued",
+                  r.first >= 0   ? r.first
+                  : r.begun >= 0 ? r.begun
+                                 : r.arrival,
+                  events_.now());
             if (r.first < 0) result_.apps[r.app].pending.add(seconds_of(events_.now() - r.arrival));
             stays_ += static_cast<std::uint64_t>(events_.now() - r.arrival);
         }

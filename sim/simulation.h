@@ -23,6 +23,7 @@ class Simulation : public SchedulerListener {
     void produced(std::uint64_t ticket, std::int64_t tokens) override;
     void finished(std::uint64_t ticket, std::int64_t output, bool complete, Holding& holding) override;
     void preempted(std::uint64_t ticket, std::int64_t tokens, bool swapped) override;
+    bool can_swap(std::int64_t tokens) override;
     Nanoseconds swapped_in(std::uint64_t ticket, std::int64_t tokens) override;
     bool make_room() override;
 
@@ -68,6 +69,8 @@ class Simulation : public SchedulerListener {
     }
     void handle(const Event& event);
     void account();
+    double watts() const;
+    void draw(double seconds, bool plugged);
     // Requests.
     void arrive(std::uint32_t app);
     void ask(std::uint32_t session);
@@ -89,9 +92,12 @@ class Simulation : public SchedulerListener {
     OwnMemory own() const;
     MemoryClasses memory() const;
     void note_memory();
+    void note_page_cache();
+    bool room_on_card(std::int64_t bytes) const;
     bool off() const { return battery_.empty(); }
     double hour() const;
     void slice(const Record& r, std::string_view what, Nanoseconds from, Nanoseconds to);
+    void check() const;
     RunResult finish();
 
     const Setup& setup_;
@@ -104,13 +110,14 @@ class Simulation : public SchedulerListener {
     Scheduler scheduler_;
     std::vector<ArrivalStream> streams_;
     std::vector<std::uint64_t> sessions_begun_;
+    std::uint64_t sessions_ended_ = 0;
     std::vector<Record> records_;
     std::vector<std::uint32_t> free_records_, free_sessions_;
     std::vector<Live> sessions_;
     std::map<std::uint64_t, std::uint32_t> idle_;  ///< kept sessions, the longest idle first
     std::uint64_t next_idle_ = 1, next_number_ = 1;
     Carrier swap_;
-    std::int64_t swap_used_ = 0;
+    std::int64_t swap_used_ = 0;  ///< tokens
 
     StepWork work_;
     bool stepping_ = false, loaded_ = false, loading_ = false;
@@ -130,6 +137,8 @@ class Simulation : public SchedulerListener {
     Thermal thermal_;
     Battery battery_;
     double refault_rate_ = 0;
+    std::int64_t file_cached_ = 0;  ///< of the model's file, in the page cache
+    bool waits_for_card_ = false;
     std::vector<Random> other_random_;
     std::vector<std::uint64_t> other_epoch_;
     bool kill_scheduled_ = false;

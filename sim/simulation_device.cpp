@@ -1,6 +1,7 @@
 // The engine and the device it runs on: steps, loads, memory, heat and charge.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/simulation.h"
 
@@ -20,6 +21,11 @@ void Simulation::account() {
     result_.occupancy_integral += dt * static_cast<double>(store_->occupied());
     result_.waste_integral += dt * static_cast<double>(store_->wasted());
     result_.cached_integral += dt * static_cast<double>(store_->cached());
+    if (store_->layout() == KvLayout::contiguous) {
+        const auto free = static_cast<double>(store_->cells() - store_->occupied());
+        result_.free_integral += dt * free;
+        result_.unusable_integral += dt * (free - static_cast<double>(store_->largest_hole()));
+    }
     const MemoryClasses m = memory();
     mean_bytes_[0] += dt * static_cast<double>(m.weights);
     mean_bytes_[1] += dt * static_cast<double>(m.kv);
@@ -28,47 +34,85 @@ void Simulation::account() {
     if (stepping_) {
         result_.busy_seconds += dt;
         if (thermal_.speed() < 1) result_.throttled_seconds += dt;
+        result_.speed_seconds[static_cast<std::size_t>(thermal_.speed() * 10)] += dt;
     }
     if (loading_) result_.loading_seconds += dt;
+    if (waits_for_card_) result_.card_wait_seconds += dt;
     const bool was_off = off();
-    if (was_off) result_.off_seconds += dt;
-    const double watts = was_off ? 0 : setup_.scenario.idle_watts + (stepping_ ? step_watts_ : 0);
-    result_.joules += watts * dt;
-    if (thermal_.simulated()) {
-        thermal_.pass(dt, watts);
-        result_.hottest = std::max(result_.hottest, thermal_.temperature());
-        result_.slowest = std::min(result_.slowest, thermal_.speed());
-        if (thermal_.speed() < 1 && result_.first_throttle_seconds < 0)
-            result_.first_throttle_seconds = seconds_of(now);
+    bool went_off = false;
+    if (!battery_.present()) {
+        draw(dt, false);
+    } else {
+        const bool plugged = battery_.plugged(std::fmod(hour() - dt / 7200 + 24, 24));
+        for (double left = dt; left > 0;) {  // it may go off, or on, between two events
+            const bool to_on = off();
+            // A charger that is too weak for what is drawn at rest would switch it on and off without end.
+            const bool never = to_on && battery_.settings().charger_watts <= setup_.scenario.idle_watts;
+            const double until =
+                never ? std::numeric_limits<double>::infinity() : battery_.until_switch(watts(), plugged);
+            const double part = std::min(left, until);
+            draw(part, plugged);
+            if (until <= left) battery_.switch_to(to_on);
+            went_off |= off();
+            left -= part;
+        }
     }
-    if (battery_.present()) {
-        const double middle = std::fmod(hour() - dt / 7200 + 24, 24);
-        battery_.pass(dt, watts, battery_.plugged(middle));
-        if (off() && !was_off) lose_process(false);  // what waits goes on waiting
-    }
+    if (went_off && !was_off) lose_process(false);  // what waits goes on waiting
     last_ = now;
 }
 
+double Simulation::watts() const {
+    return off() ? 0 : setup_.scenario.idle_watts + (stepping_ ? step_watts_ : 0);
+}
+
+/// The power of now for `seconds`.
+void Simulation::draw(double seconds, bool plugged) {
+    const double power = watts();
+    if (off()) result_.off_seconds += seconds;
+    result_.joules += power * seconds;
+    if (thermal_.simulated()) {
+        thermal_.pass(seconds, power);
+        result_.hottest = std::max(result_.hottest, thermal_.temperature());
+        result_.slowest = std::min(result_.slowest, thermal_.speed());
+        if (thermal_.speed() < 1 && result_.first_throttle_seconds < 0)
+            result_.first_throttle_seconds = seconds_of(events_.now());
+    }
+    battery_.pass(seconds, power, plugged);
+}
+
 OwnMemory Simulation::own() const {
-    const MemoryClasses m = memory();
-    const std::int64_t mapped = m.weights > 0 ? setup_.mapped : 0;
-    return {m.ours() - mapped, mapped, stepping_ || !scheduler_.idle()};
+    if (!loaded_ && !loading_) return {0, 0, !scheduler_.idle()};
+    const auto cache = static_cast<double>(memory().kv);
+    return {setup_.host_fixed + static_cast<std::int64_t>(cache * setup_.host_cache), setup_.mapped,
+            stepping_ || !scheduler_.idle()};
+}
+
+/// The file's pages stay after the process has gone, until others want the room.
+void Simulation::note_page_cache() {
+    if (!pressure_.simulated()) return;
+    const std::int64_t room = std::max<std::int64_t>(0, pressure_.available(own()));
+    file_cached_ = std::min(loaded_ && setup_.mapped > 0 ? setup_.file_bytes : file_cached_, room);
+}
+
+bool Simulation::room_on_card(std::int64_t bytes) const {
+    if (!pressure_.card_simulated() || bytes == 0) return true;
+    return bytes <= pressure_.card_left() - (loaded_ || loading_ ? setup_.card_bytes : 0);
 }
 
 MemoryClasses Simulation::memory() const {
     MemoryClasses m;
     m.system = setup_.fixed.system;
-    m.others = pressure_.simulated() ? pressure_.others() : 0;
+    m.others = pressure_.others() + pressure_.card_others();
     if (!loaded_ && !loading_) return m;
     m.weights = setup_.fixed.weights;
     m.scratch = setup_.fixed.scratch;
-    m.kv = static_cast<std::int64_t>(static_cast<double>(store_->occupied() + store_->cached()) *
-                                     setup_.token_bytes) +
+    m.kv = static_cast<std::int64_t>(static_cast<double>(store_->in_use()) * setup_.token_bytes) +
            setup_.sequence_bytes * setup_.scenario.scheduler.max_sequences;
     return m;
 }
 
 void Simulation::note_memory() {
+    note_page_cache();
     const MemoryClasses m = memory();
     const double now = seconds_of(events_.now());
     if (m.ours() > result_.peak.ours()) {
@@ -93,6 +137,8 @@ void Simulation::note_memory() {
 }
 
 void Simulation::begin_load() {
+    waits_for_card_ = !room_on_card(setup_.card_bytes);
+    if (waits_for_card_) return;  // until somebody leaves it
     loading_ = true;
     ++result_.loads;
     note_memory();
@@ -101,7 +147,16 @@ void Simulation::begin_load() {
     Record none;
     none.app = UINT32_MAX;  // of no app
     const LoadScenario& load = setup_.scenario.load;
-    const double seconds = setup_.load_seconds + (result_.loads == 1 && !load.warm ? load.first : 0);
+    double seconds = setup_.load_seconds + (result_.loads == 1 && !load.warm ? load.first : 0);
+    if (pressure_.simulated() && setup_.storage > 0) {
+        // One pass: what is there is found, unless the rest of the file pushes it out on the way.
+        const bool stays = pressure_.available(own()) >= setup_.file_bytes;
+        const double file = static_cast<double>(setup_.file_bytes),
+                     found = stays ? static_cast<double>(file_cached_)
+                                   : file * (1 - pressure_.miss_of(setup_.file_bytes, file_cached_));
+        seconds -= found / setup_.storage;
+        result_.load_cached_bytes += found;
+    }
     const Nanoseconds until = after(events_.now(), load_carry_.round(seconds));
     slice(none, "load", events_.now(), until);
     schedule(until, What::loaded, 0, epoch_);
@@ -110,11 +165,13 @@ void Simulation::begin_load() {
 /// The process is gone, by itself (idle for long) or killed: everything computed is lost.
 void Simulation::lose_process(bool killed) {
     ++epoch_;
-    stepping_ = loaded_ = loading_ = false;
+    stepping_ = loaded_ = loading_ = waits_for_card_ = false;
     if (killed) ++result_.own_kills;
     while (make_room()) {
     }
     scheduler_.lose_everything();
+    swap_used_ = 0;  // what preempted sequences had there is of no use any more; sessions are taken up again
+    for (const Live& l : sessions_) swap_used_ += l.swapped;
     note_memory();
     if (killed && !scheduler_.idle() && wake_ == kNever) {
         // The app is started again; not at once, or the killer and it would take turns for ever.
@@ -127,7 +184,11 @@ void Simulation::look_for_victim() {
     if (!pressure_.simulated() || kill_scheduled_) return;
     const int victim = pressure_.victim(own(), refault_rate_);
     if (victim == -1) return;
-    if (victim == Pressure::kOurselves) {
+    Record none;
+    none.app = UINT32_MAX;  // of no app
+    const bool own_process = victim == Pressure::kOurselves;
+    slice(none, own_process ? "model killed" : "other app killed", events_.now(), events_.now());
+    if (own_process) {
         lose_process(true);
     } else {
         pressure_.close(static_cast<std::size_t>(victim));
@@ -176,7 +237,8 @@ void Simulation::try_step() {
     if (pressure_.simulated()) {
         const double miss = pressure_.miss(own());
         if (miss > 0 && setup_.storage > 0) {
-            const double bytes = miss * cost.weight_bytes, paging = bytes / setup_.storage;
+            const double bytes = miss * setup_.mapped_share * cost.host_bytes,
+                         paging = bytes / setup_.storage;
             seconds += paging;
             result_.fault_bytes += bytes;
             result_.paging_seconds += paging;

@@ -89,6 +89,7 @@ void Simulation::end_session(std::uint32_t slot) {
     if (l.idle_order) idle_.erase(l.idle_order);
     store_->release(l.holding);
     swap_used_ -= l.swapped;
+    ++sessions_ended_;
     l = {};
     free_sessions_.push_back(slot);
 }
@@ -213,10 +214,8 @@ void Simulation::keep(std::uint32_t session, Holding& holding) {
             break;
         }
         case Between::swap: {
+            if (!can_swap(holding.tokens)) return;
             const double bytes = static_cast<double>(holding.tokens) * setup_.token_bytes;
-            if (static_cast<double>(swap_used_) * setup_.token_bytes + bytes >
-                static_cast<double>(kv.swap_bytes))
-                return;
             l.swapped = holding.tokens;
             swap_used_ += l.swapped;
             result_.swapped_bytes += bytes;
@@ -245,12 +244,19 @@ bool Simulation::make_room() {
 
 void Simulation::preempted(std::uint64_t, std::int64_t tokens, bool swapped) {
     if (!swapped) return;
+    swap_used_ += tokens;
     const double bytes = static_cast<double>(tokens) * setup_.token_bytes;
     result_.swapped_bytes += bytes;
     swap_.send(events_.now(), bytes);
 }
 
+bool Simulation::can_swap(std::int64_t tokens) {
+    return static_cast<double>(swap_used_ + tokens) * setup_.token_bytes <=
+           static_cast<double>(setup_.scenario.kv.swap_bytes);
+}
+
 Nanoseconds Simulation::swapped_in(std::uint64_t, std::int64_t tokens) {
+    swap_used_ -= tokens;
     const double bytes = static_cast<double>(tokens) * setup_.token_bytes;
     result_.swapped_bytes += bytes;
     return swap_.send(events_.now(), bytes);

@@ -22,11 +22,11 @@ std::vector<std::uint32_t> pareto_front(std::vector<std::pair<std::array<double,
     std::sort(points.begin(), points.end());
     std::vector<std::uint32_t> front;
     std::vector<const std::array<double, N>*> kept;
-    for (const auto& [values, index] : points) {
-        if (std::any_of(kept.begin(), kept.end(), [&](const auto* k) { return matches(*k, values); }))
+    for (const auto& point : points) {  // no structured binding: clang 14 lets no lambda see it
+        if (std::any_of(kept.begin(), kept.end(), [&](const auto* k) { return matches(*k, point.first); }))
             continue;
-        kept.push_back(&values);
-        front.push_back(index);
+        kept.push_back(&point.first);
+        front.push_back(point.second);
     }
     return front;
 }

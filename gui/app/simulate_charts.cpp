@@ -44,7 +44,7 @@ void SimulatePage::draw() {
 void SimulatePage::draw_memory() {
     const Theme& t = theme();
     const sim::Setup& setup = simulation_.setup();
-    const double ram = gib(setup.scenario.pressure.ram);
+    const double ram = gib(setup.spread ? 0 : setup.scenario.pressure.ram);
     Stack stack;
     stack.stepped = true;
     Layer system{tr("system"), {}, t.dark ? t.other_apps.lighter(120) : t.other_apps.darker(112), false, {}};

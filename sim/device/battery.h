@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace memwall::sim {
 
@@ -30,6 +31,19 @@ class Battery {
         if (!present()) return;
         const double net = plugged ? settings_.charger_watts - watts : -drawn(watts);
         joules_ = std::clamp(joules_ + net * seconds, 0.0, capacity());
+    }
+    /// Seconds at constant power until it switches the device off, or a charger lets it on again.
+    double until_switch(double watts, bool plugged) const {
+        const double net = plugged ? settings_.charger_watts - watts : -drawn(watts);
+        const double above = joules_ - settings_.cut_off * capacity();
+
+        const bool crosses = present() && (empty() ? net > 0 : net < 0);
+        return crosses ? std::abs(above / net) : std::numeric_limits<double>::infinity();
+    }
+    /// When that time has passed; rounding must not decide which side it is on.
+    void switch_to(bool on) {
+        const double edge = settings_.cut_off * capacity();
+        joules_ = on ? std::nextafter(edge, 2 * capacity()) : edge;
     }
     bool present() const { return settings_.watt_hours > 0; }
     double capacity() const { return settings_.watt_hours * 3600; }

@@ -1,5 +1,6 @@
-// libFuzzer target: a scenario is refused with an Error or runs with every invariant checked. Model and
-// device are always the same, and time, rates and pools are cut, so that an input takes milliseconds.
+// libFuzzer target: a scenario is refused with an Error or runs with every invariant checked. The model is
+// always the same, the device one with a card or one without, and time, rates and pools are cut, so that an
+// input takes milliseconds.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -12,7 +13,11 @@ namespace {
 void cut(memwall::sim::Scenario& s) {
     constexpr double kSeconds = 20, kArrivals = 60;  // of all apps
     s.deployment.model = "qwen3-0.6b";
-    s.deployment.device = "raspberry-pi-5:8GiB";
+    const bool card = s.pressure.card_budget != 0 || s.deployment.gpu_layers != "all";
+    s.deployment.device = card ? "ram=16GiB,bandwidth=60GB/s,vram=8GiB,link=16GB/s,storage=2GB/s,"
+                                 "class=nvidia_consumer,fp16=30TFLOPS"
+                               : "raspberry-pi-5:8GiB";
+    s.deployment.set.clear();
     s.seconds = std::min(s.seconds, kSeconds);
     s.scheduler.max_sequences = std::min<std::int64_t>(s.scheduler.max_sequences, 32);
     s.deployment.sequences = std::min<std::int64_t>(s.deployment.sequences, 32);

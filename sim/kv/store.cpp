@@ -34,7 +34,7 @@ class Pages : public KvStore {
     }
 
     bool grow(Holding& h, std::int64_t tokens) override {
-        const std::int64_t before = pages_of(h), open = outstanding(h), stored = h.tokens;
+        const std::int64_t before = pages_of(h), open = outstanding(h), stored = this->stored(h);
         // Pages promised to others stay where they are.
         if (memory::pages_to_grow(pool_, h.table, tokens) - open > pool_.available() - promised_)
             return false;
@@ -51,7 +51,7 @@ class Pages : public KvStore {
     }
 
     void cut(Holding& h, std::int64_t tokens) override {
-        const std::int64_t before = pages_of(h), open = outstanding(h), stored = h.tokens;
+        const std::int64_t before = pages_of(h), open = outstanding(h), stored = this->stored(h);
         memory::truncate(pool_, h.table, tokens);
         h.tokens = tokens;
         promised_ += outstanding(h) - open;
@@ -63,7 +63,7 @@ class Pages : public KvStore {
     }
 
     void release(Holding& h) override {
-        const std::int64_t before = pages_of(h), stored = h.tokens;
+        const std::int64_t before = pages_of(h), stored = this->stored(h);
         promised_ -= outstanding(h);
         memory::release(pool_, h.table);
         h = {};
@@ -89,7 +89,8 @@ class Pages : public KvStore {
     /// Tokens that stay when `tokens` have passed; a page at either end may hold others.
     std::int64_t kept(std::int64_t tokens) const {
         if (settings_.window == 0) return tokens;
-        return std::min(tokens, blocks(settings_.sinks) * block_ + settings_.window + 2 * block_);
+        return std::min(tokens,
+                        blocks(settings_.sinks) * block_ + settings_.window + settings_.chunk + 2 * block_);
     }
     std::int64_t pages_of(const Holding& h) const {
         return static_cast<std::int64_t>(h.table.pages.size()) - h.dropped;
@@ -106,8 +107,7 @@ class Pages : public KvStore {
     }
     void count(const Holding& h, std::int64_t pages_before, std::int64_t tokens_before) {
         held_ += (pages_of(h) - pages_before) * block_;
-        tokens_ += h.tokens - tokens_before;
-        if (settings_.window > 0) tokens_ = std::min(tokens_, held_);  // dropped tokens are no longer stored
+        tokens_ += this->stored(h) - tokens_before;
     }
 
     StoreSettings settings_;

@@ -2,6 +2,7 @@
 // a token weighs is known outside. Pages are core's page pool, the one that the real caches use.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -33,6 +34,7 @@ struct StoreSettings {
     bool prefix_cache = true;  ///< paged: full blocks are found again by name
     Fit fit = Fit::first;
     std::int64_t window = 0, sinks = 0;  ///< paged, all layers windowed: tokens kept; 0 = all
+    std::int64_t chunk = 1;  ///< tokens added at once at most: they need room before old ones may go
 };
 
 class KvStore {
@@ -59,9 +61,13 @@ class KvStore {
     virtual std::int64_t occupied() const = 0;  ///< cells held by sequences or set aside
     virtual std::int64_t cached() const = 0;    ///< cells that only the prefix cache keeps
     virtual std::int64_t largest_hole() const = 0;
+    /// Cells that are taken; what is set aside may still be lent to the prefix cache.
+    std::int64_t in_use() const { return std::min(cells(), occupied() + cached()); }
     virtual void check() const = 0;  ///< throws std::logic_error when an invariant does not hold
     std::int64_t wasted() const { return held_ - tokens_; }  ///< cells held beyond the tokens stored
     std::int64_t tokens() const { return tokens_; }
+    /// Tokens of a sequence that are there: those that fell out of the window are not.
+    std::int64_t stored(const Holding& h) const { return h.tokens - h.dropped * block_tokens(); }
     std::int64_t copied() const {
         return copied_;
     }  ///< tokens moved to another place because they had to grow

@@ -1,6 +1,7 @@
 // JSON, CSV and the trace.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/plan/options.h"
@@ -94,6 +95,13 @@ Json answer_json(const CapacityAnswer& a) {
         j["best_bytes"] = static_cast<std::int64_t>(static_cast<double>(a.best) * a.token_bytes);
         j["margin_share"] = a.margin;
     }
+    if (a.question == "users") j["scenario_users"] = a.users;
+    if (a.question == "throttle") {
+        j["throttled_runs"] = a.throttled;
+        j["runs"] = a.runs;
+        j["seconds"] = a.bounded ? Json(a.seconds.mean) : Json(nullptr);
+        j["half_width_95_seconds"] = a.throttled > 1 ? Json(a.seconds.half) : Json(nullptr);
+    }
     return j;
 }
 
@@ -126,7 +134,7 @@ std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, st
                      {"between_turns", between_name(sc.kv.between)},
                      {"pool_tokens", s.store.cells},
                      {"token_bytes", s.token_bytes},
-                     {"ram_bytes", sc.pressure.ram},
+                     {"ram_bytes", s.spread ? 0 : sc.pressure.ram},
                      {"budget_bytes", budget_of(s)}};
     d["seed"] = seed;
     d["replications"] = runs.size();
@@ -146,6 +154,14 @@ std::string simulate_json(const Setup& s, const std::vector<RunResult>& runs, st
         d["mean"] = classes(r.mean);
         const AppResult all = r.all();
         d["histograms"] = {{"ttft", buckets(all.ttft)}, {"tpot", buckets(all.tpot)}};
+        if (r.thermal) {
+            d["speed_states"] = Json::array();
+            for (std::size_t i = 0; i < r.speed_seconds.size(); ++i)
+                if (r.speed_seconds[i] > 0)
+                    d["speed_states"].push_back({{"from_share", static_cast<double>(i) / 10},
+                                                 {"to_share", std::min(1.0, static_cast<double>(i + 1) / 10)},
+                                                 {"seconds", r.speed_seconds[i]}});
+        }
         d["timeline"] = Json::array();
         for (const TimelinePoint& p : r.timeline) {
             Json point = classes(p.memory);

@@ -23,6 +23,9 @@ bool thermal(R r) {
 bool memory(R r) {
     return r.memory;
 }
+bool card(R r) {
+    return r.card;
+}
 bool battery(R r) {
     return r.battery;
 }
@@ -84,8 +87,14 @@ const Metric kMetrics[] = {
      [](R r, A) { return over(r.batch_integral, count(r.decode_rows)); }},
     {"pool_occupancy", U::share, "time-weighted share of the KV pool that sequences and kept sessions hold",
      [](R r, A) { return over(r.occupancy_integral, r.seconds * count(r.pool_tokens)); }},
+    {"pool_cached", U::share, "time-weighted share of the pool that only the prefix cache keeps",
+     [](R r, A) { return over(r.cached_integral, r.seconds * count(r.pool_tokens)); }},
     {"pool_waste", U::share, "of what is held, cells without a token (time-weighted)",
      [](R r, A) { return over(r.waste_integral, r.occupancy_integral); }},
+    {"pool_fragmentation", U::share,
+     "of a contiguous pool's free cells, those outside its largest hole (time-weighted)",
+     [](R r, A) { return over(r.unusable_integral, r.free_integral); },
+     [](R r) { return r.free_integral > 0; }},
     {"preemptions", U::count, "running sequences sent back to the queue",
      [](R r, A) { return count(r.scheduler.preemptions); }},
     {"recomputed_tokens", U::tokens, "tokens computed again after a preemption or a kill",
@@ -113,6 +122,12 @@ const Metric kMetrics[] = {
      [](R r, A) { return count(r.own_kills); }, memory},
     {"major_faults", U::bytes, "weights read again from storage because the page cache had lost them",
      [](R r, A) { return r.fault_bytes; }, memory},
+    {"load_cached", U::bytes, "of what loads read, found in the page cache",
+     [](R r, A) { return r.load_cached_bytes; }, memory},
+    {"card_refusals", U::count, "other apps that found no room on the card",
+     [](R r, A) { return count(r.card_refusals); }, card},
+    {"card_wait", U::seconds, "time in which the model could not load because others had the card",
+     [](R r, A) { return r.card_wait_seconds; }, card},
     {"throttled", U::seconds, "computing below full speed because of heat",
      [](R r, A) { return r.throttled_seconds; }, thermal},
     {"first_throttle", U::seconds, "until the governor first slowed the chip; -1 = never",
@@ -124,6 +139,9 @@ const Metric kMetrics[] = {
     {"energy_per_token", U::joules, "energy over output tokens",
      [](R r, A a) { return over(r.joules, count(a.output_tokens)); }, energy},
     {"battery_end", U::share, "charge at the end", [](R r, A) { return r.battery_end; }, battery},
+    {"battery_per_1000_tokens", U::share,
+     "of the battery's capacity, energy drawn for 1,000 output tokens, idle time included",
+     [](R r, A a) { return over(1000 * r.joules, r.battery_joules * count(a.output_tokens)); }, battery},
     {"switched_off", U::seconds, "time with an empty battery", [](R r, A) { return r.off_seconds; }, battery},
 };
 

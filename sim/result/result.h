@@ -34,7 +34,7 @@ struct AppResult {
 struct TraceSlice {
     std::uint32_t app = 0;
     std::uint64_t request = 0;
-    std::string_view what;  ///< "queued", "prompt", "decode", "step", "load", "kill"
+    std::string_view what;  ///< "queued", "prompt", "decode", "load", "model killed", "other app killed"
     Nanoseconds from = 0, to = 0;
 };
 
@@ -53,7 +53,7 @@ struct RunResult {
     std::int64_t steps = 0, decode_rows = 0;
     std::int64_t pool_tokens = 0;
     double busy_seconds = 0, batch_integral = 0, occupancy_integral = 0, waste_integral = 0,
-           cached_integral = 0;
+           cached_integral = 0, unusable_integral = 0, free_integral = 0;
     double in_system_integral = 0;  ///< request-seconds
     std::int64_t evicted_tokens = 0, copied_tokens = 0;
     std::int64_t sessions_kept = 0, sessions_evicted = 0;
@@ -66,10 +66,14 @@ struct RunResult {
     std::vector<TimelinePoint> timeline;
 
     double swapped_bytes = 0, fault_bytes = 0, paging_seconds = 0;
-    std::int64_t kills = 0, own_kills = 0, loads = 0;
-    double loading_seconds = 0;
+    std::int64_t kills = 0, own_kills = 0, loads = 0, card_refusals = 0;
+    double loading_seconds = 0, card_wait_seconds = 0, load_cached_bytes = 0;
     double joules = 0, battery_end = 1, off_seconds = 0;
-    bool battery = false, thermal = false, memory = false, objectives = false;
+    double battery_joules = 0;  ///< capacity; 0 = runs from the wall
+    bool battery = false, thermal = false, memory = false, card = false, objectives = false;
+    /// Seconds of computing by the speed that the governor granted: the i-th of up to i + 1 tenths, the last
+    /// of full speed.
+    std::array<double, 11> speed_seconds{};
     double throttled_seconds = 0, first_throttle_seconds = -1, cut_off_seconds = 0, hottest = 0, slowest = 1;
 
     std::vector<TraceSlice> slices;

@@ -128,6 +128,7 @@ std::string simulate_text(const Setup& s, const std::vector<RunResult>& runs, bo
                                                                           s.token_bytes)))) +
                        line(runs, {{"occupied", "pool_occupancy"},
                                    {"of that wasted", "pool_waste"},
+                                   {"fragmented", "pool_fragmentation"},
                                    {"prefix hits", "prefix_hit"},
                                    {"preemptions", "preemptions"},
                                    {"recomputed", "recomputed_tokens"}}));
@@ -139,8 +140,11 @@ std::string simulate_text(const Setup& s, const std::vector<RunResult>& runs, bo
                     bytes_text(Bytes(r.peak.scratch))));
     row("pressure", line(runs, {{"other apps killed", "kills"},
                                 {"own process killed", "own_kills"},
-                                {"read again", "major_faults"}}) +
-                        (r.memory ? ", " : "") + line(runs, {{"loads", "loads"}, {"loading", "loading"}}));
+                                {"read again", "major_faults"},
+                                {"no room on the card for", "card_refusals"},
+                                {"waited for it", "card_wait"}}) +
+                        (r.memory || r.card ? ", " : "") +
+                        line(runs, {{"loads", "loads"}, {"loading", "loading"}}));
     row("heat", line(runs, {{"hottest", "hottest"},
                             {"first throttled after", "first_throttle"},
                             {"throttled", "throttled"},
@@ -148,6 +152,7 @@ std::string simulate_text(const Setup& s, const std::vector<RunResult>& runs, bo
     row("energy", line(runs, {{"drawn", "energy"},
                               {"a token", "energy_per_token"},
                               {"battery at the end", "battery_end"},
+                              {"for 1,000 tokens", "battery_per_1000_tokens"},
                               {"off", "switched_off"}}));
     const std::size_t columns = static_cast<std::size_t>(std::clamp(width - 24, 20, 100));
     out += "\n";
@@ -171,11 +176,33 @@ std::string answer_text(const CapacityAnswer& a, bool colour) {
     const auto bytes = [&](std::int64_t tokens) {
         return bytes_text(Bytes(static_cast<std::int64_t>(static_cast<double>(tokens) * a.token_bytes)));
     };
+    if (a.question == "throttle") {
+        const auto time = [](double seconds) { return seconds_text(Seconds(seconds)); };
+        if (!a.bounded)
+            out = fmt::format("Not slowed by heat within {}.", time(a.simulated));
+        else if (a.runs == 1)
+            out = fmt::format("Slowed by heat after {}.", time(a.seconds.mean));
+        else
+            out = fmt::format("Slowed by heat after {} +- {} in {} of {} runs, after {} in the first.",
+                              time(a.seconds.mean), time(a.seconds.half), a.throttled, a.runs,
+                              time(static_cast<double>(a.best)));
+        return styled(out, Style::bold, colour) + "\n";
+    }
     if (a.question == "users") {
-        out = a.best == 0 ? std::string("Not even one user: the objectives do not hold.")
-              : a.bounded ? fmt::format("{} users: the objectives hold, with one more they do not.",
-                                        count_text(a.best))
-                          : fmt::format("More than {} users.", count_text(a.best));
+        // What is multiplied may be many already.
+        const bool single = a.users == 1;
+        const auto many = [&](std::int64_t n) {
+            return single ? count_text(n) + " users"
+                          : fmt::format("{} times the scenario's users ({:g} in all)", count_text(n),
+                                        a.users * static_cast<double>(n));
+        };
+        const std::string one = single ? "one" : fmt::format("{:g}", a.users);
+        out = a.best == 0 ? fmt::format("Not even {}: the objectives do not hold.",
+                                        single ? std::string("one user")
+                                               : fmt::format("the scenario's {:g} users", a.users))
+              : a.bounded
+                  ? fmt::format("{}: the objectives hold, with {} more they do not.", many(a.best), one)
+                  : fmt::format("More than {}.", many(a.best));
     } else if (a.best == 0) {
         out = fmt::format("The objectives do not hold even with the whole pool of {} tokens ({}).",
                           count_text(a.now), bytes(a.now));
@@ -184,8 +211,10 @@ std::string answer_text(const CapacityAnswer& a, bool colour) {
                           count_text(a.best), bytes(a.best), bytes(a.now), 100 * a.margin);
     }
     out = styled(out, Style::bold, colour) + "\n\n";
-    view::TextTable t{{a.question == "users" ? ">users" : ">pool tokens", "objectives", ">TTFT p95",
-                       ">TTFT p99", ">TPOT p95", ">end to end p95"},
+    view::TextTable t{{a.question != "users" ? ">pool tokens"
+                       : a.users == 1        ? ">users"
+                                             : ">times",
+                       "objectives", ">TTFT p95", ">TTFT p99", ">TPOT p95", ">end to end p95"},
                       {}};
     for (const CapacityPoint& p : a.points)
         t.rows.push_back({count_text(p.value), p.holds ? "hold" : "missed", seconds_text(Seconds(p.ttft_p95)),

@@ -202,13 +202,23 @@ double PlannedSteps::one_pass(std::int64_t n) const {
 /// A decode step of n sequences that would take `seconds` on the processor alone: its share of the weights is
 /// read, and computed with, by the host.
 double PlannedSteps::with_host(double seconds, std::int64_t n, const Attended& on_host) {
+    const plan::HostPart part = host_part(n);
+    const double host = target_.host_machine_known ? part.share * round_seconds(host_, n, on_host)
+                                                   : part.moved / plan::kAssumedHostRead;
+    return seconds * (1 - part.share) + host;
+}
+
+const plan::HostPart& PlannedSteps::host_part(std::int64_t n) {
     const auto i = static_cast<std::size_t>(n);
     if (i >= host_parts_.size()) host_parts_.resize(i + 1);
     Host& h = host_parts_[i];
     if (!h.known) h = {plan::host_part(prepared_, knobs_, placement_, static_cast<double>(n)), true};
-    const double host = target_.host_machine_known ? h.part.share * round_seconds(host_, n, on_host)
-                                                   : h.part.moved / plan::kAssumedHostRead;
-    return seconds * (1 - h.part.share) + host;
+    return h.part;
+}
+
+/// Micro-batches of a prompt of so many tokens.
+std::int64_t PlannedSteps::batches(std::int64_t tokens) const {
+    return (tokens + knobs_.ubatch - 1) / knobs_.ubatch;
 }
 
 StepCost PlannedSteps::run(StepWork& work) {
@@ -232,7 +242,10 @@ StepCost PlannedSteps::run(StepWork& work) {
         decode_only = round_seconds(main_, n, attended);
         riding = r.matrix + cache_seconds(main_, attended);
         cost.weight_bytes = r.weight_bytes;
-        if (split_) decode_only = with_host(decode_only, n, on_host);
+        if (split_) {
+            decode_only = with_host(decode_only, n, on_host);
+            cost.host_bytes = host_part(n).moved;
+        }
         double beside = 0;
         if (kv_link_ > 0) beside += link_bytes / kv_link_ * plan::kLinkSlowdown;
         if (drafts_ > 0) beside += static_cast<double>(drafts_) * round_seconds(draft_, n, drafted);
@@ -245,10 +258,12 @@ StepCost PlannedSteps::run(StepWork& work) {
     } else {
         double computing = 0;
         std::int64_t fresh = 0;
-        double prompt_kv = 0;
+        double prompt_kv = 0, pulled = 0;
         for (const StepWork::Prompt& p : work.prompts) {
             computing += std::max(0.0, prompt_total(p.to, p.cached) - prompt_total(p.from, p.cached));
             fresh += p.to - p.from;
+            pulled += static_cast<double>(batches(p.to - p.cached) - batches(p.from - p.cached)) *
+                      placement_.host_layer_weights.as_double();
             prompt_kv += speed::kv_bytes_read(main_.traffic, static_cast<double>(p.to + p.from) / 2);
         }
         cost.seconds = computing + riding;
@@ -259,7 +274,9 @@ StepCost PlannedSteps::run(StepWork& work) {
         cost.weight_bytes = passes * (main_.work->step(rows_a_pass, 0).bytes +
                                       skewed_excess(*main_.work, main_.visits, rows_a_pass).bytes);
         kv_bytes += prompt_kv;
+        cost.host_bytes = std::max(cost.host_bytes, pulled);  // rows that ride along share the pass
     }
+    if (!target_.discrete) cost.host_bytes = cost.weight_bytes;
     if (tier_.bandwidth > 0) {
         const double fetch = kv_bytes / tier_.bandwidth + tier_.latency;
         cost.seconds = tier_.overlaps ? std::max(cost.seconds, fetch) : cost.seconds + fetch;

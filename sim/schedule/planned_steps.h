@@ -82,6 +82,8 @@ class PlannedSteps : public StepExecutor {
     double prompt_total(std::int64_t tokens, std::int64_t cached) const;
     double one_pass(std::int64_t rows) const;
     double with_host(double seconds, std::int64_t n, const Attended& on_host);
+    const plan::HostPart& host_part(std::int64_t n);
+    std::int64_t batches(std::int64_t tokens) const;
 
     const plan::Prepared& prepared_;
     const plan::Knobs knobs_;

@@ -159,6 +159,14 @@ std::uint64_t Scheduler::largest_holder() const {
     return largest ? largest->request.ticket : 0;
 }
 
+std::int64_t Scheduler::held_tokens() const {
+    std::int64_t sum = 0;
+    for (const std::uint32_t slot : running_) sum += store_.stored(slots_[slot].holding);
+    for (const std::uint32_t slot : answered_) sum += store_.stored(slots_[slot].holding);
+    for (const auto& [k, slot] : waiting_) sum += store_.stored(slots_[slot].holding);
+    return sum;
+}
+
 void Scheduler::check() const {
     const auto expect = [](bool holds, const char* what) {
         if (!holds) throw std::logic_error(std::string("scheduler: ") + what);

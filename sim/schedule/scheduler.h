@@ -60,6 +60,8 @@ class SchedulerListener {
     /// the listener's to keep; left alone it is released.
     virtual void finished(std::uint64_t ticket, std::int64_t output, bool complete, Holding& holding) = 0;
     virtual void preempted(std::uint64_t, std::int64_t /*tokens lost or moved*/, bool /*swapped*/) {}
+    /// Whether the swap space takes so many more; else they are computed again.
+    virtual bool can_swap(std::int64_t /*tokens*/) { return true; }
     /// A swapped sequence wants its tokens back: until when that takes.
     virtual Nanoseconds swapped_in(std::uint64_t, std::int64_t /*tokens*/) { return 0; }
     /// Frees what can be freed outside the scheduler (kept sessions). False when nothing is left.
@@ -93,6 +95,8 @@ class Scheduler {
     /// When a swapped sequence is back; kNever if none is on its way.
     Nanoseconds wakes_at() const { return wakes_at_; }
     const SchedulerCounts& counts() const { return counts_; }
+    /// Tokens that running and waiting sequences hold in the store.
+    std::int64_t held_tokens() const;
     /// Ticket of the running sequence that holds most; 0 if there is none.
     std::uint64_t largest_holder() const;
     /// Throws std::logic_error when requests or tokens do not add up.

@@ -36,7 +36,8 @@ std::int64_t Scheduler::chunk(const Sequence& s, std::int64_t budget) const {
 
 void Scheduler::preempt(std::uint32_t slot) {
     Sequence& s = slots_[slot];
-    const bool swap = settings_.preemption == Preemption::swap && s.decoding();
+    const bool swap =
+        settings_.preemption == Preemption::swap && s.decoding() && listener_.can_swap(s.computed);
     listener_.preempted(s.request.ticket, s.computed, swap);
     if (swap) {
         s.swapped = s.computed;

@@ -36,7 +36,8 @@ struct StepWork {
 
 struct StepCost {
     double seconds = 0;
-    double weight_bytes = 0;  ///< read of the weights: what a page cache that lacks them has to fetch
+    double weight_bytes = 0;  ///< read of the weights
+    double host_bytes = 0;    ///< of those, from the host's memory: what a page cache may lack
     double joules = 0;        ///< without what is drawn at rest; 0 = unknown
 };
 

@@ -197,6 +197,26 @@ TEST_CASE("an empty battery ends the day until the charger comes", "[sim][capaci
     CHECK(r.all().finished > 30);
     CHECK(r.loads >= 1);
     CHECK(r.joules < 2.1 * 4 * 3600 + 2 * 3600 * 2);
+    // Without a charger the hours are Wh over the mean of what is drawn.
+    const RunResult once = run_checked(
+        "duration: 12h\n"
+        "deployment: {model: llama-3.2-1b, device: pixel-9-pro, quant: Q4_K_M, context: 1024}\n"
+        "apps: [{name: user, arrivals: {law: fixed, rate: 60/h}, prompt: 20, output: 20}]\n"
+        "power: {battery: 4Wh, start: 75%, cut_off: 25%, idle: 500mW, active: 5W}\n");
+    CHECK(once.joules == Approx(0.5 * 4 * 3600).epsilon(1e-9));
+    const double on = 12 * 3600 - once.off_seconds;
+    CHECK(on == Approx(once.joules / (0.5 + 5 * once.busy_seconds / on)).epsilon(1e-9));
+    CHECK(once.battery_end == 0.25);
+    // Nothing happens for hours around the end: it is known to the second all the same.
+    const RunResult quiet = run_checked(
+        "duration: 48h\nstarts_at: 0\n"
+        "deployment: {model: llama-3.2-1b, device: pixel-9-pro, quant: Q4_K_M, context: 1024}\n"
+        "apps: [{name: user, arrivals: {law: fixed, rate: 1/d}, prompt: 1, output: 1}]\n"
+        "power: {battery: 4Wh, idle: 500mW, active: 1mW, charger: 2W, plugged_from: 20, plugged_to: 21}\n");
+    // 8 h of 4 Wh, then off; 20 to 21 h: up by 2 Wh less what is drawn (1.5 Wh), which lasts until 24 h: 11
+    // h. Off from 8 to 20 h, and after midnight until 20 h of the second day, 0 to 24 h.
+    CHECK(quiet.off_seconds == Approx(3600.0 * (12 + 20)).epsilon(1e-3));
+    CHECK(quiet.all().refused == 1);
 }
 
 TEST_CASE("documents say what the run was", "[sim][capacity]") {

@@ -117,6 +117,8 @@ TEST_CASE("a model of 20 GB in 16 GB of memory takes 20 s a token", "[sim][devic
     s.replacement = Replacement::random;
     const double m = Pressure(s).miss(own);
     CHECK(m == Approx(1 - std::exp(-m * 20 / 14)));
+    s.lru_share = 0.25;
+    CHECK(Pressure(s).miss(own) == Approx(0.25 + 0.75 * m));
     CHECK(Pressure(s).miss({0, 13 * kGB, true}) == 0);
 }
 
@@ -166,4 +168,45 @@ TEST_CASE("jetsam has a limit for the app", "[sim][device]") {
     Pressure p(s);
     CHECK(p.victim({kGiB * 47 / 10, 0, true}, 0) == -1);
     CHECK(p.victim({kGiB * 49 / 10, 0, true}, 0) == Pressure::kOurselves);
+}
+
+TEST_CASE("Linux kills the largest when memory is gone", "[sim][device]") {
+    PressureSettings s;
+    s.ram = 16 * kGiB;
+    s.system = 2 * kGiB;
+    s.killer = Killer::oom;
+    s.others = {{"database", 6 * kGiB, 0}, {"editor", kGiB, 300}, {"guard", 5 * kGiB, -1000}};
+    Pressure p(s);
+    // 16 - 2 - 12 GiB: 2 GiB for us, to the last byte. Mapped pages give way before anybody is killed.
+    CHECK(p.victim({2 * kGiB, 8 * kGiB, true}, 1e12) == -1);
+    // Badness: database 6, editor 1 + 0.3 x 16 = 5.8, ours 3 GiB; the guard is never killed.
+    CHECK(p.victim({3 * kGiB, 0, true}, 0) == 0);
+    CHECK(p.close(0) == 6 * kGiB);
+    const OwnMemory large{kGiB * 85 / 10, 0, true};
+    CHECK(p.victim(large, 0) == Pressure::kOurselves);  // 8.5 against 5.8
+    CHECK(p.victim({8 * kGiB, kGiB, true}, 0) == -1);   // they fit again
+    p.open(0);
+    s.adj_busy = -1000;
+    Pressure spared(s);
+    CHECK(spared.victim(large, 0) == 0);
+    spared.close(0);
+    CHECK(spared.victim(large, 0) == 1);
+    spared.close(1);
+    CHECK(spared.victim({12 * kGiB, 0, true}, 0) == -1);  // nobody is left that may be killed
+}
+
+TEST_CASE("what others have of a card is not left for the model", "[sim][device]") {
+    PressureSettings s;
+    s.card_budget = 8 * kGB;
+    s.card_taken = kGB;
+    s.others = {{.name = "display server", .card = kGB / 2},
+                {.name = "game", .opens_per_second = 1, .card = 3 * kGB}};
+    Pressure p(s);
+    CHECK_FALSE(p.simulated());
+    CHECK(p.card_left() == kGB * 13 / 2);
+    p.open(1);
+    CHECK(p.card_left() == kGB * 7 / 2);
+    p.close(1);
+    p.close(0);
+    CHECK(p.card_left() == 7 * kGB);
 }

@@ -47,17 +47,32 @@ BAD = [
     ("duration: 2h", "duration: 0s", "bad.yaml", "duration"),
     ("duration: 2h", "durations: 2h", "bad.yaml:2", "durations"),
     ("schema: memwall/scenario/1", "schema: memwall/model/1", "bad.yaml", "scenario"),
-    ("qwen3-0.6b", "qwen3-0.7b-no-such", "", "qwen3-0.7b-no-such"),
+    ("qwen3-0.6b", "qwen3-0.7b-no-such", "bad.yaml:3", "qwen3-0.7b-no-such"),
+    ("raspberry-pi-5:8GiB", "strawberry-pi", "bad.yaml:3", "strawberry-pi"),
+    ("quant: Q4_K_M", "quant: Q4_X_M", "bad.yaml:3", "Q4_X_M"),
+    ("quant: Q4_K_M", "quant: Q4_K_M, kv: [f16, q8_0]", "bad.yaml:3", "a list"),
+    ("context: 2048", "context: 2048, draft: no-such-draft", "bad.yaml:3", "no-such-draft"),
+    ("apps:", "serving: {max_sequences: 0}\napps:", "bad.yaml:4", "max_sequences: 0"),
+    ("apps:", "replications: 0\napps:", "bad.yaml:4", "replications: 0"),
+    ("apps:", "serving: {token_budget: 1}\napps:", "bad.yaml:4: serving.token_budget", "2 at least"),
+    ("apps:", "objectives: {ttft_p95: 0s}\napps:", "bad.yaml:4", "ttft_p95: 0"),
+    ("apps:", "thermal: {resistance: 0}\napps:", "bad.yaml:4", "resistance: 0"),
+    ("apps:", "thermal: {resistance: 5, from: 40, levels: [{enter: 50, speed: 50%}]}\napps:", "bad.yaml:4", "beside levels"),
+    ("apps:", "memory: {system: 1GiB, others: [{name: a, size: 1GiB, opens: 0/h}]}\napps:", "bad.yaml:4", "from the start"),
+    ("prompt: 100", "prompt: 0", "bad.yaml:5", "1 at least"),
+    ("output: 40", "output: {law: uniform, least: 0, most: 0.5}", "bad.yaml:5", "1 at least"),
+    ("law: poisson", "law: diurnal, hours: [" + ", ".join(["0"] * 24) + "]", "bad.yaml:5", "above 0"),
+    ("duration: 2h", "duration: 1us", "bad.yaml:2", "1 ms"),
     ("apps:", "serving: {batching: sometimes}\napps:", "bad.yaml:4", "sometimes"),
     ("apps:", "serving: {preemption: never}\napps:", "bad.yaml:4", "never"),
     ("apps:", "kv: {between_turns: burn}\napps:", "bad.yaml:4", "burn"),
-    ("apps:", "kv: {pool: 1KiB}\napps:", "kv.pool", "room for"),
+    ("apps:", "kv: {pool: 1KiB}\napps:", "bad.yaml:4: kv.pool", "room for"),
     ("apps:", "kv: {layout: contiguous, fit: worst}\napps:", "bad.yaml:4", "worst"),
-    ("apps:", "memory: {killer: oom, system: 1GiB}\napps:", "bad.yaml:4", "oom"),
-    ("apps:", "memory: {system: 99GiB}\napps:", "memory.system", "99"),
+    ("apps:", "memory: {killer: earlyoom, system: 1GiB}\napps:", "bad.yaml:4", "earlyoom"),
+    ("apps:", "memory: {system: 99GiB}\napps:", "bad.yaml:4: memory.system", "99"),
     ("apps:", "load: {first: 3s}\napps:", "bad.yaml:4", "start: cold"),
-    ("apps:", "kv: {pool: 100GiB}\napps:", "kv.pool", "8.00 GiB of ram"),
-    ("apps:", "shared_bandwidth: 900GB/s\napps:", "shared_bandwidth", "900"),
+    ("apps:", "kv: {pool: 100GiB}\napps:", "bad.yaml:4: kv.pool", "8.00 GiB of ram"),
+    ("apps:", "shared_bandwidth: 900GB/s\napps:", "bad.yaml:4: shared_bandwidth", "900"),
     ("apps:", "thermal: {resistance: 5, levels: [{enter: 50, speed: 0.5}, {enter: 40, speed: 0.3}]}\napps:", "bad.yaml:4", "order"),
     (GOOD[GOOD.index("arrivals"):], "trace: order.csv}\n", "order.csv:3", "order"),
     (GOOD[GOOD.index("arrivals"):], "trace: header.csv}\n", "header.csv:1", "arrival_seconds"),
@@ -74,7 +89,8 @@ for old, new, place, reason in BAD:
     expect(r.returncode == 2 and r.stdout == "" and one_line and place in r.stderr and reason in r.stderr,
            f"{new!r}: status {r.returncode}, wanted '{place}' and '{reason}' in: {r.stderr}")
 for arguments in (["no-such-preset"], [], ["good.yaml", "--find", "luck"], ["good.yaml", "--find", "users"],
-                  ["good.yaml", "--trace", "/no/such/folder/t.json"], ["good.yaml", "--duration", "-3h"]):
+                  ["good.yaml", "--trace", "/no/such/folder/t.json"], ["good.yaml", "--duration", "-3h"], ["good.yaml", "--duration", "0s"],
+                  ["good.yaml", "--ttft-p95", "0s"], ["good.yaml", "--require"], ["good.yaml", "--find", "throttle"]):
     r = run(*arguments)
     expect(r.returncode == 2 and r.stdout == "" and r.stderr.count("\n") == 1, f"{arguments}: {r.returncode} {r.stderr}")
 
@@ -99,7 +115,8 @@ for arguments, stopped in (([], "interrupted"), (["--replications", "3"], "inter
     time.sleep(0.8)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
-    expect(p.returncode == 0 and stopped in err, f"{arguments}: status {p.returncode}: {err}")
+    # A search that was stopped before it found anything has not decided.
+    expect(p.returncode == (3 if "--find" in arguments else 0) and stopped in err, f"{arguments}: status {p.returncode}: {err}")
     d = json.loads(out)
     if "--find" not in arguments:
         expect(d["interrupted"] and 0 < d["simulated_seconds"] < 2592000000, f"{arguments}: has simulated a part")
@@ -115,6 +132,24 @@ negative = run("good.yaml", "--seed", "-1")
 expect(negative.returncode == 2 and len(negative.stderr) < 120, "a negative seed is refused in a line: " + negative.stderr)
 expect(run("good.yaml", "--ttft-p95", "1h", "--require").returncode == 0, "objectives that hold")
 expect(run("good.yaml", "--ttft-p95", "1ms", "--require").returncode == 1, "objectives that do not hold")
+for question in ("users", "pool"):
+    found = run("good.yaml", "--find", question, "--ttft-p95", "1h", "--tpot-p95", "1h", "--duration", "10min", "--json")
+    expect(found.returncode == 0 and json.loads(found.stdout)["answers"][0]["best"] > 0, f"{question} are found: {found.stderr}")
+    none = run("good.yaml", "--find", question, "--ttft-p95", "1ms", "--json")
+    expect(none.returncode == 1 and json.loads(none.stdout)["answers"][0]["best"] == 0, f"no {question}: status {none.returncode}")
+(here / "crowd.yaml").write_text(GOOD.replace("name: chat,", "name: chat, users: 3,"))
+crowd = run("crowd.yaml", "--find", "users", "--ttft-p95", "20s", "--duration", "20min")
+times = crowd.stdout.split()[0]
+expect(f"{times} times the scenario's users ({3 * int(times)} in all)" in crowd.stdout, "users are multiplied: " + crowd.stdout)
+# An option of the command line is at fault, not the file.
+override = run("good.yaml", "--device", "strawberry-pi")
+expect(override.returncode == 2 and "good.yaml" not in override.stderr, "the option is named: " + override.stderr)
+(here / "hot.yaml").write_text(GOOD + "thermal: {resistance: 20, time_constant: 10s, ambient: 25, from: 26}\npower: {active: 5W}\n")
+hot = run("hot.yaml", "--find", "throttle", "--replications", "3", "--json")
+answer = json.loads(hot.stdout)["answers"][0]
+expect(hot.returncode == 0 and answer["throttled_runs"] == 3 and answer["best"] <= answer["seconds"], f"when it is slowed: {hot.stdout[:200]}")
+cool = run("hot.yaml", "--find", "throttle", "--duration", "1s")
+expect(cool.returncode == 0 and "Not slowed" in cool.stdout, "or that it is not: " + cool.stdout)
 lines = run("good.yaml", "--timeline").stdout.splitlines()
 expect(lines[0].startswith("until_seconds,weights_bytes") and len(lines) == 1001, "a timeline of a thousand points")
 expect(run("good.yaml", "--csv").stdout.startswith("metric,mean"), "every metric as CSV")
