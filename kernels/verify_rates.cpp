@@ -155,14 +155,17 @@ void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
             for (int i = 0; i < kMany; ++i) team.barrier();
         });
     });
+    // As long as a short step: threads that slept for less, or did nothing, wake in another time.
+    constexpr double kStep = 1e-3;
     rates.wake = watch.median(
-        "wake", "a run of the team without work", 1,
+        "wake", "a run of the team beyond its work", 1,
         [&] {
             const double start = wall_seconds();
-            RunTime time = team.run([](int) {});
-            time.wall = wall_seconds() - start;
-            std::fill(time.cpu.begin(), time.cpu.end(), 1.0);  // too short for shares to mean anything
-            std::fill(time.own.begin(), time.own.end(), 1.0);
+            RunTime time = team.run([&](int) {
+                for (const double from = wall_seconds(); wall_seconds() - from < kStep;) {
+                }
+            });
+            time.wall = std::max(0.0, wall_seconds() - start - time.wall);
             return time;
         },
         true);
