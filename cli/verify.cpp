@@ -109,9 +109,12 @@ int run(const Options& o) {
                             done.samples))
               << table(done);
     if (!done.quiet)
-        std::cout << "inconclusive: the machine was not quiet (a thread had its core for less than 97 % of "
-                     "the time, or\n"
-                     "the read probe moved by more than 5 %); close other programs and run it again\n";
+        std::cout
+            << "inconclusive where the machine was not quiet (a thread had its core for less than 97 % of "
+               "the time, or\n"
+               "memory changed its pace by more than 5 %, again and again); close other programs and run it "
+               "again, or try\n"
+               "--threads 1: on a virtual machine two cores may be one in truth\n";
     return done.exit_status();
 }
 
