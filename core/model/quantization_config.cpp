@@ -8,14 +8,13 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/model/config_text.h"
 #include "core/quant/role_recipe.h"
 
 namespace memwall::model {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int kMaxDepth = 32;
 
 /// The quantization block and the file it comes from. Absent keys and nulls are the same.
 class Block {
@@ -330,27 +329,11 @@ QuantizationConfig read_block(const Block& b, bool written_by_mlx) {
     return q;
 }
 
-Json parse_config(const std::string& text, const std::string& place) {
-    const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-        if (depth > kMaxDepth) throw Error(place, "values nested more than 32 deep", "a config.json");
-        return true;
-    };
-    try {
-        Json json = Json::parse(text, watch);
-        if (!json.is_object()) throw Error(place, "JSON that is no object", "a config.json");
-        return json;
-    } catch (const Json::parse_error& e) {
-        throw Error(fmt::format("{}@{}", place, e.byte), "text that is not JSON", "a config.json");
-    } catch (const Json::out_of_range&) {
-        throw Error(place, "a number beyond any double", "a config.json");
-    }
-}
-
 }  // namespace
 
 std::optional<QuantizationConfig> read_quantization_config(const std::string& config_json,
                                                            const std::string& place) {
-    const Json config = parse_config(config_json, place);
+    const Json config = parse_config_text(config_json, place);
     const auto object = [](const Json& in, const char* key) -> const Json* {
         const auto it = in.find(key);
         return it != in.end() && it->is_object() && !it->empty() ? &*it : nullptr;
