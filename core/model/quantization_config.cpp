@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/model/config_text.h"
+#include "core/quant/format.h"
 #include "core/quant/role_recipe.h"
 
 namespace memwall::model {
@@ -163,6 +165,28 @@ void mxfp4(const Block&, QuantizationConfig& q) {
     q.text = "MXFP4 experts, one power of two for 32 values";
 }
 
+/// ModelOpt's algorithms as formats of a matrix.
+std::string modelopt_format(std::string_view algorithm) {
+    if (algorithm == "NVFP4" || algorithm == "W4A16_NVFP4") return "nvfp4-pack";
+    if (algorithm == "FP8") return "fp8-tensor";
+    return "";
+}
+
+/// MIXED_PRECISION names every quantized module; what most have is the recipe, the others are overrides.
+void modelopt_mixed(const Block& b, QuantizationConfig& q) {
+    std::map<std::string, int> counts;
+    for (const auto& [module, json] : b.inside("quantized_layers").json().items()) {
+        if (!json.is_object()) continue;
+        const std::string format = modelopt_format(Block(json, b.place()).text("quant_algo"));
+        if (!quant::parse_format(format)) return;  // one that nobody taught us: no recipe then
+        q.modules.emplace_back(module, format);
+        ++counts[format];
+    }
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& c) { return a.second < c.second; });
+    if (most != counts.end()) q.recipe = most->first == "nvfp4-pack" ? "nvfp4" : most->first;
+}
+
 /// ModelOpt: an algorithm by name.
 void modelopt(const Block& b, QuantizationConfig& q) {
     const std::string algorithm = b.text("quant_algo", q.method == "modelopt_fp4" ? "NVFP4" : "");
@@ -176,6 +200,8 @@ void modelopt(const Block& b, QuantizationConfig& q) {
     } else if (algorithm == "FP8") {
         q.bits = 8;
         q.recipe = "fp8-tensor";
+    } else if (algorithm == "MIXED_PRECISION") {
+        modelopt_mixed(b, q);
     }
 }
 
@@ -346,6 +372,14 @@ std::optional<QuantizationConfig> read_quantization_config(const std::string& co
                 return read_block(Block(*block, place), mlx_block != nullptr);
     if (mlx_block) return read_block(Block(*mlx_block, place), true);
     return std::nullopt;
+}
+
+std::optional<QuantizationConfig> read_hf_quant_config(const std::string& json, const std::string& place) {
+    Json config = parse_config_text(json, place);
+    const auto block = config.find("quantization");
+    if (block == config.end() || !block->is_object()) return std::nullopt;
+    if (!block->contains("quant_method")) (*block)["quant_method"] = "modelopt";
+    return read_block(Block(*block, place), false);
 }
 
 }  // namespace memwall::model

@@ -263,3 +263,18 @@ TEST_CASE("files that lack a layer of the configuration are named", "[open_model
     CHECK(std::count(warnings.begin(), warnings.end(),
                      "config.json has 25 layers, the files hold tensors of 24") == 1);
 }
+
+TEST_CASE("ModelOpt's file beside config.json names the recipe", "[open_model]") {
+    const TempDir folder;
+    write_file(folder.path("config.json"), kQwen25Config);
+    write_file(
+        folder.path("hf_quant_config.json"),
+        R"({"quantization": {"quant_algo": "NVFP4", "exclude_modules": ["lm_head", "*.self_attn.*"]}})");
+    const OpenedModel opened = open_model(folder.path(""));
+    CHECK(opened.quantization == "ModelOpt NVFP4");
+    CHECK(opened.recipe_hint ==
+          "nvfp4,attn_q.weight=BF16,attn_k.weight=BF16,attn_v.weight=BF16,attn_output.weight=BF16");
+    // What config.json says itself comes first.
+    write_file(folder.path("config.json"), with_quantization(kQwen25Config, R"({"quant_method":"fp8"})"));
+    CHECK(open_model(folder.path("")).recipe_hint == "fp8-tensor");
+}

@@ -137,7 +137,8 @@ const nlohmann::json* part_of(const nlohmann::json& object, const char* key) {
 
 std::vector<Mixer> read_mixers(const TextConfig& c) {
     const auto count = static_cast<std::size_t>(c.layers);
-    c.keys.has({"max_window_layers"});  // read where windows are chosen by it
+    // Read where nothing says it layer by layer.
+    c.keys.has({"max_window_layers", "full_attention_interval", "sliding_window_pattern"});
     if (const auto names = c.keys.texts({"layer_types", "layers_block_type"})) {
         if (names->size() < count)
             c.keys.fail("layer_types has " + std::to_string(names->size()) + " entries",
