@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "core/quant/recipe.h"
+#include "core/quant/role_recipe.h"
 
 namespace memwall::model {
 namespace {
@@ -148,6 +148,7 @@ std::vector<std::string> module_overrides(const Model& model, const Quantization
 
     // Format of one matrix: of its module where that is named, 16 bits where it is left alone, else the
     // recipe's.
+    const auto own = quant::match_role_recipe(quantization.recipe);
     const auto format_of = [&](const ModuleNames& names, int layer) -> std::string_view {
         for (const std::string_view prefix : kPrefixes)
             for (const std::string_view name : names.names) {
@@ -166,8 +167,14 @@ std::vector<std::string> module_overrides(const Model& model, const Quantization
     std::vector<std::pair<std::string, Count>> kinds;  // in the order of the tensors
     for (const Tensor& t : model.tensors) {
         if (t.layer < 0 || t.layer >= static_cast<int>(model.layers.size()) || t.dims[1] <= 1) continue;
+        // Kimi's delta attention has the module names of attention.
+        const auto& recurrent = model.layers[static_cast<std::size_t>(t.layer)].recurrent;
+        const bool named_alike = recurrent && recurrent->decay_rank > 0;
+        const Role role = named_alike && t.role == Role::recurrent_in    ? Role::attn_q
+                          : named_alike && t.role == Role::recurrent_out ? Role::attn_output
+                                                                         : t.role;
         const auto names = std::find_if(module_names().begin(), module_names().end(),
-                                        [&](const ModuleNames& n) { return n.role == t.role; });
+                                        [&](const ModuleNames& n) { return n.role == role; });
         if (names == module_names().end()) continue;
         const std::string base(base_name(t.name));
         auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == base; });
@@ -178,7 +185,8 @@ std::vector<std::string> module_overrides(const Model& model, const Quantization
     std::vector<std::string> overrides;
     for (const auto& [base, count] : kinds)
         for (const auto& [format, layers] : count.formats)
-            if (!format.empty() && 2 * layers > count.layers)
+            if (!format.empty() && 2 * layers > count.layers &&
+                !(own && quant::parse_format(format) == own->linear))
                 overrides.push_back(base + "=" + std::string(format));
     return overrides;
 }

@@ -98,10 +98,10 @@ Attention read_shape(const TextConfig& c) {
     read_biases(c, a);
     if (c.keys.integer({"kv_lora_rank"}).value_or(0) == 0) {
         a.kv_heads = read_kv_heads(c, a.heads);
+        a.key_dim = read_head_dim(c, a.heads);
         if (a.kv_heads == 0 || a.heads % a.kv_heads != 0)
             c.keys.fail("num_key_value_heads = " + std::to_string(a.kv_heads),
                         "a divisor of the " + std::to_string(a.heads) + " heads");
-        a.key_dim = read_head_dim(c, a.heads);
         a.value_dim = c.keys.integer({"v_head_dim"}, "value_dim").value_or(a.key_dim);
         if (a.value_dim == 0) a.value_dim = a.key_dim;
         a.query_rank = c.keys.integer({"share_q_dim"}, "query_rank").value_or(0);  // Step-3

@@ -212,7 +212,7 @@ void read_feed_forward(const TextConfig& c, const std::vector<Mixer>& mixers) {
     for (std::size_t i = 0; i < mixers.size(); ++i) {
         if (!mixers[i].feed_forward) continue;
         Layer& layer = c.model.layers[i];
-        if (moe[i]) {
+        if (moe[i] && !mixers[i].dense) {
             if (!experts) experts = read_experts(c, count);
             layer.experts = experts;
             if (!beside) continue;

@@ -16,7 +16,8 @@ Mixer mixer_named(const TextConfig& c, const std::string& name) {
         name == "recurrent")
         return {.attention = false, .recurrent = true, .feed_forward = !c.layout.has(kOneBlock)};
     if (name == "hybrid") return {.recurrent = true};
-    if (name == "moe" || name == "mlp") return {.attention = false};  // Nemotron-H: a layer is one block
+    // Nemotron-H: a layer is one block.
+    if (name == "moe" || name == "mlp") return {.attention = false, .dense = name == "mlp"};
     c.keys.fail(
         "layer type \"" + name.substr(0, 40) + "\"",
         "full_attention, sliding_attention, chunked_attention, linear_attention, mamba, conv, hybrid, "
@@ -27,7 +28,7 @@ Mixer mixer_named(const TextConfig& c, const std::string& name) {
 Mixer mixer_lettered(const TextConfig& c, char letter) {
     if (letter == '*') return {.feed_forward = false};
     if (letter == 'M') return {.attention = false, .recurrent = true, .feed_forward = false};
-    if (letter == '-' || letter == 'E') return {.attention = false};
+    if (letter == '-' || letter == 'E') return {.attention = false, .dense = letter == '-'};
     c.keys.fail(std::string("hybrid_override_pattern holds '") + letter + "'", "M, *, - or E a layer");
 }
 

@@ -25,6 +25,7 @@ struct Mixer {
     bool attention = true, recurrent = false;
     bool windowed = false, chunked = false;
     bool feed_forward = true;
+    bool dense = false;  ///< its feed-forward has no experts, whatever the others have
 };
 
 /// One entry a layer, from layer_types, periods, offsets or index lists, windows included.
