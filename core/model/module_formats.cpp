@@ -143,6 +143,10 @@ bool covers_module(std::string_view pattern, std::string_view module) {
 
 std::vector<std::string> module_overrides(const Model& model, const QuantizationConfig& quantization) {
     if (quantization.unquantized.empty() && quantization.modules.empty()) return {};
+    // What tools write stays far below; longer lists would only take long.
+    constexpr std::size_t kMostTries = std::size_t{1} << 18;
+    const std::size_t patterns =
+        std::min(quantization.unquantized.size(), kMostTries / std::max<std::size_t>(model.layers.size(), 1));
     std::map<std::string, std::string_view> named;  // exact names with formats of their own
     for (const auto& [module, format] : quantization.modules) named.emplace(module, format);
 
@@ -155,8 +159,8 @@ std::vector<std::string> module_overrides(const Model& model, const Quantization
                 const std::string module =
                     std::string(prefix) + std::to_string(layer) + "." + std::string(name);
                 if (const auto it = named.find(module); it != named.end()) return it->second;
-                for (const std::string& pattern : quantization.unquantized)
-                    if (covers_module(pattern, module)) return "BF16";
+                for (std::size_t i = 0; i < patterns; ++i)
+                    if (covers_module(quantization.unquantized[i], module)) return "BF16";
             }
         return "";
     };

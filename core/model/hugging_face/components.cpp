@@ -32,13 +32,19 @@ VisionTower read_tower(const ConfigObject& keys, VisionKind kind, std::int64_t t
     t.merge = dimension(keys, {"spatial_merge_size"}, 1, 16);
     t.temporal_patch = dimension(keys, {"temporal_patch_size"}, 1, 16);
     t.adapter_width = dimension(keys, {"projector_input_dim", "vision_output_dim"}, t.hidden, kWide);
-    if (const auto list = keys.integers({"deepstack_visual_indexes"}))
+    if (const auto list = keys.integers({"deepstack_visual_indexes"})) {
+        constexpr std::size_t kMostMergers = 8;  // keeps the sum of their matrices below 2^63
+        if (list->size() > kMostMergers)
+            keys.fail("deepstack_visual_indexes has " + std::to_string(list->size()) + " entries",
+                      "at most 8");
         t.deep_mergers = static_cast<std::int64_t>(list->size());
+    }
     if (kind == VisionKind::mllama) {
         t.global_layers = dimension(keys, {"num_global_layers"}, 8, 1024);
         t.tiles = dimension(keys, {"max_num_tiles"}, 4, 64);
         const nlohmann::json* ratios = keys.list({"supported_aspect_ratios"});
-        t.aspect_ratios = ratios != nullptr ? static_cast<std::int64_t>(ratios->size()) : 8;
+        t.aspect_ratios =
+            ratios != nullptr ? static_cast<std::int64_t>(std::min<std::size_t>(ratios->size(), 64)) : 8;
     }
     t.text_hidden = text_hidden;
     return t;
