@@ -8,6 +8,7 @@ namespace {
 KvGroup group_of(const model::Attention& a, bool latent_cache) {
     KvGroup g;
     g.window = a.window;
+    g.fixed_cells = a.picture_cells;
     if (a.latent_rank > 0 && latent_cache) {
         g.kv_heads = 1;
         g.key_dim = a.latent_rank + a.latent_rope_dim;
@@ -42,6 +43,8 @@ std::vector<KvGroup> kv_groups(const model::Model& model, bool latent_cache) {
         if (!layer.attention || layer.attention->shared_with >= 0) continue;
         const KvGroup g = group_of(*layer.attention, latent_cache);
         add_layer(groups, g);
+        if (layer.attention->index_dim > 0)  // its keys are kept beside, one row a token for all its heads
+            add_layer(groups, {.kv_heads = 1, .key_dim = layer.attention->index_dim, .window = g.window});
         if (model.cross_attention) {
             KvGroup cross = g;
             cross.window = 0;
@@ -87,6 +90,8 @@ std::int64_t recurrent_state_elements(const model::Recurrent& r, std::int64_t hi
             return (r.conv_kernel - 1) * (r.inner + 2 * r.groups * r.state) + r.state * r.inner;
         case model::RecurrentKind::short_conv:
             return (r.conv_kernel - 1) * hidden;
+        case model::RecurrentKind::lightning:
+            return r.state * r.inner;
         case model::RecurrentKind::rwkv:
             return r.state * hidden + 2 * hidden;
     }

@@ -19,7 +19,7 @@ struct KvGroup {
     std::int64_t key_dim = 0;      ///< per head
     std::int64_t value_dim = 0;    ///< per head; 0 = values are read out of the key row (latent attention)
     std::int64_t window = 0;       ///< tokens kept; 0 = all
-    std::int64_t fixed_cells = 0;  ///< cross attention: as many cells as the encoder has positions
+    std::int64_t fixed_cells = 0;  ///< cross attention: as many cells as the encoder or picture has positions
     bool operator==(const KvGroup&) const = default;
 };
 
@@ -56,6 +56,7 @@ Bytes kv_cache_bytes(std::span<const KvGroup> groups, const KvCells& cells, cons
 /// State of all recurrent layers for one sequence, in 32-bit floats whatever the KV types:
 /// mamba1 (conv-1) inner + state inner; mamba2 and delta net (conv-1)(inner + 2 groups state) + state inner;
 /// short convolution (kernel-1) hidden; rwkv hidden state + 2 hidden. Source: allocations of llama.cpp 0.5.0.
+/// Lightning attention, which that release lacks: state inner.
 Bytes recurrent_state_bytes(const model::Model& model);
 std::int64_t recurrent_state_elements(const model::Recurrent& recurrent, std::int64_t hidden);
 

@@ -47,6 +47,9 @@ void check_attention(const Attention& a, int layer, const Place& place) {
            {"latent_rope_dim", a.latent_rope_dim, 0, kMany},
            {"nope_dim", a.nope_dim, 0, kMany},
            {"query_rank", a.query_rank, 0, kMany},
+           {"index_heads", a.index_heads, 0, kMany},
+           {"index_dim", a.index_dim, 0, kMany},
+           {"picture_cells", a.picture_cells, 0, kLong},
            {"shared_with", a.shared_with, -1, layer - 1}},
           place);
 }
@@ -58,13 +61,17 @@ void check_layer(const Layer& layer, int index, const Place& place) {
                {"recurrent_state", r->state, 0, kMany},
                {"conv_kernel", r->conv_kernel, 0, kMany},
                {"recurrent_heads", r->heads, 0, kMany},
-               {"recurrent_groups", r->groups, 1, kMany}},
+               {"recurrent_groups", r->groups, 1, kMany},
+               {"decay_rank", r->decay_rank, 0, kMany},
+               {"gate_rank", r->gate_rank, 0, kMany},
+               {"generation", r->generation, 5, 7}},
               place);
     if (const auto& f = layer.feed_forward) check({{"width", f->width, 1, kWide}}, place);
     if (const auto& x = layer.experts)
         check({{"experts", x->count, 1, kMany},
                {"experts_used", x->used, 1, x->count},
                {"expert_width", x->width, 1, kWide},
+               {"expert_latent", x->latent, 0, kWide},
                {"shared_width", x->shared_width, 0, kWide},
                {"expert_groups", x->groups, 0, kMany},
                {"expert_groups_used", x->groups_used, 0, kMany}},

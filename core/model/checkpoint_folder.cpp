@@ -11,6 +11,7 @@
 #include "core/base/byte_source.h"
 #include "core/model/checkpoint_tensors.h"
 #include "core/model/hugging_face.h"
+#include "core/model/module_formats.h"
 #include "core/model/quantization_config.h"
 #include "core/model/safetensors_set.h"
 
@@ -90,7 +91,11 @@ OpenedModel open_checkpoint(const std::string& config_path, const std::string& w
     const fs::path file(config_path);
     opened.model.id = file.filename() == "config.json" ? id_of(file.parent_path()) : file.stem().string();
 
-    const auto quantization = read_quantization_config(text, config_path);
+    auto quantization = read_quantization_config(text, config_path);
+    const fs::path beside = file.parent_path() / "hf_quant_config.json";
+    std::error_code error;
+    if (!quantization && file.filename() == "config.json" && fs::exists(beside, error))
+        quantization = read_hf_quant_config(read_text_file(beside.string(), kLargestConfig), beside.string());
     if (quantization) opened.quantization = quantization->text;
     opened.recipe_hint = quantization ? quantization->recipe : "16bit";
 
@@ -109,6 +114,9 @@ OpenedModel open_checkpoint(const std::string& config_path, const std::string& w
             return opened;
         }
     }
+    if (quantization && !quantization->recipe.empty())
+        for (const std::string& override : module_overrides(opened.model, *quantization))
+            opened.recipe_hint += "," + override;
     if (quantization && quantization->recipe.empty()) {
         opened.recipe_hint = "16bit";
         opened.model.warnings.push_back(fmt::format(

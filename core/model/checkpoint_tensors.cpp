@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,13 @@ void take_checkpoint_tensors(Model& model, const SafetensorsSet& set,
             fmt::format("{} stored tensors belong to layers that config.json does not have; they are counted",
                         strangers));
     model.warnings.insert(model.warnings.end(), set.warnings.begin(), set.warnings.end());
+    std::set<int> seen;  // LongCat stores two of our layers under one number
+    for (const Tensor& t : tensors)
+        if (t.layer >= 0 && t.layer < decoder_layers) seen.insert(t.layer);
+    if (set.missing_shards.empty() && set.missing_shard_bytes == 0 && !seen.empty() &&
+        static_cast<int>(seen.size()) < decoder_layers && 2 * static_cast<int>(seen.size()) != decoder_layers)
+        model.warnings.push_back(fmt::format("config.json has {} layers, the files hold tensors of {}",
+                                             decoder_layers, seen.size()));
 
     if (model.output != TiedOutput::untied)
         model.output = has_output ? TiedOutput::tied_stored_twice : TiedOutput::tied;

@@ -34,7 +34,7 @@ inline constexpr Named<Attention::QkNorm> kQkNormNames[] = {
 inline constexpr Named<RecurrentKind> kRecurrentNames[] = {
     {"mamba1", RecurrentKind::mamba1},       {"mamba2", RecurrentKind::mamba2},
     {"delta_net", RecurrentKind::delta_net}, {"short_conv", RecurrentKind::short_conv},
-    {"rwkv", RecurrentKind::rwkv},
+    {"rwkv", RecurrentKind::rwkv},           {"lightning", RecurrentKind::lightning},
 };
 inline constexpr Named<TiedOutput> kOutputNames[] = {
     {"untied", TiedOutput::untied},
@@ -53,6 +53,9 @@ inline constexpr IntegerField<Attention> kAttentionIntegers[] = {
     {"latent_rope_dim", &Attention::latent_rope_dim},
     {"nope_dim", &Attention::nope_dim},
     {"query_rank", &Attention::query_rank},
+    {"index_heads", &Attention::index_heads},
+    {"index_dim", &Attention::index_dim},
+    {"picture_cells", &Attention::picture_cells},
 };
 inline constexpr FlagField<Attention> kAttentionFlags[] = {
     {"chunked", &Attention::chunked},
@@ -66,9 +69,14 @@ inline constexpr FlagField<Attention> kAttentionFlags[] = {
 };
 
 inline constexpr IntegerField<Recurrent> kRecurrentIntegers[] = {
-    {"inner", &Recurrent::inner, "recurrent_inner"},    {"state", &Recurrent::state, "recurrent_state"},
-    {"conv_kernel", &Recurrent::conv_kernel},           {"heads", &Recurrent::heads, "recurrent_heads"},
+    {"inner", &Recurrent::inner, "recurrent_inner"},
+    {"state", &Recurrent::state, "recurrent_state"},
+    {"conv_kernel", &Recurrent::conv_kernel},
+    {"heads", &Recurrent::heads, "recurrent_heads"},
     {"groups", &Recurrent::groups, "recurrent_groups"},
+    {"decay_rank", &Recurrent::decay_rank},
+    {"gate_rank", &Recurrent::gate_rank},
+    {"generation", &Recurrent::generation},
 };
 inline constexpr FlagField<Recurrent> kRecurrentFlags[] = {
     {"norm", &Recurrent::norm},
@@ -88,6 +96,7 @@ inline constexpr IntegerField<Experts> kExpertIntegers[] = {
     {"count", &Experts::count, "experts"},
     {"used", &Experts::used, "experts_used"},
     {"width", &Experts::width, "expert_width"},
+    {"latent", &Experts::latent, "expert_latent"},
     {"shared_width", &Experts::shared_width},
     {"groups", &Experts::groups, "expert_groups"},
     {"groups_used", &Experts::groups_used, "expert_groups_used"},

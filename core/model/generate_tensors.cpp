@@ -66,7 +66,14 @@ void latent_attention(Emitter& e, const Attention& a, std::int64_t hidden) {
         e.linear("attn_k_b", a.nope_dim, a.latent_rank, Role::attn_k_b, false, a.heads);
         e.linear("attn_v_b", a.latent_rank, a.value_dim, Role::attn_v_b, false, a.heads);
     }
+    if (a.gated_output) e.linear("attn_gate", hidden, a.heads * a.value_dim, Role::attn_gate);
     e.linear("attn_output", a.heads * a.value_dim, hidden, Role::attn_output, a.output_bias);
+    if (a.index_dim == 0) return;
+    const std::int64_t index_inputs = a.query_rank > 0 ? a.query_rank : hidden;
+    e.linear("indexer.attn_q_b", index_inputs, a.index_heads * a.index_dim, Role::attn_q_b);
+    e.linear("indexer.attn_k", hidden, a.index_dim, Role::attn_k);
+    e.norm("indexer.k_norm", a.index_dim, true);
+    e.linear("indexer.proj", hidden, a.index_heads, Role::other);
 }
 
 void attention(Emitter& e, const Attention& a, std::int64_t hidden) {
@@ -77,7 +84,13 @@ void attention(Emitter& e, const Attention& a, std::int64_t hidden) {
     if (a.fused_qkv) {
         e.linear("attn_qkv", hidden, q + k + v, Role::attn_qkv, a.query_bias);
     } else {
-        e.linear("attn_q", hidden, q, Role::attn_q, a.query_bias);
+        if (a.query_rank > 0) {
+            e.linear("attn_q_a", hidden, a.query_rank, Role::attn_q_a);
+            e.norm("attn_q_a_norm", a.query_rank);
+            e.linear("attn_q_b", a.query_rank, q, Role::attn_q_b);
+        } else {
+            e.linear("attn_q", hidden, q, Role::attn_q, a.query_bias);
+        }
         if (has_kv) e.linear("attn_k", hidden, k, Role::attn_k, a.key_bias);
         if (has_kv && !a.keys_as_values) e.linear("attn_v", hidden, v, Role::attn_v, a.value_bias);
     }
@@ -136,15 +149,25 @@ void mamba2(Emitter& e, const Recurrent& r, std::int64_t hidden) {
 void delta_net(Emitter& e, const Recurrent& r, std::int64_t hidden) {
     const std::int64_t channels = 2 * r.groups * r.state + r.inner;
     e.linear("attn_qkv", hidden, channels, Role::recurrent_in);
-    e.linear("attn_gate", hidden, r.inner, Role::attn_gate);
+    if (r.gate_rank > 0) {
+        e.linear("ssm_g_a", hidden, r.gate_rank, Role::recurrent_small);
+        e.linear("ssm_g_b", r.gate_rank, r.inner, Role::recurrent_small);
+    } else {
+        e.linear("attn_gate", hidden, r.inner, Role::attn_gate);
+    }
     convolution(e, r, channels);
-    e.vector("ssm_dt.bias", r.heads, Role::recurrent_small);
+    e.vector("ssm_dt.bias", r.decay_rank > 0 ? r.inner : r.heads, Role::recurrent_small);
     e.vector("ssm_a", r.heads, Role::recurrent_small);
     if (r.split_ba) {
         e.linear("ssm_ba", hidden, 2 * r.heads, Role::recurrent_small);
     } else {
         e.linear("ssm_beta", hidden, r.heads, Role::recurrent_small);
-        e.linear("ssm_alpha", hidden, r.heads, Role::recurrent_small);
+        if (r.decay_rank > 0) {
+            e.linear("ssm_f_a", hidden, r.decay_rank, Role::recurrent_small);
+            e.linear("ssm_f_b", r.decay_rank, r.inner, Role::recurrent_small);
+        } else {
+            e.linear("ssm_alpha", hidden, r.heads, Role::recurrent_small);
+        }
     }
     if (r.norm) e.norm("ssm_norm", r.inner / std::max<std::int64_t>(r.heads, 1));
     e.linear("ssm_out", r.inner, hidden, Role::recurrent_out);
@@ -157,8 +180,33 @@ void short_convolution(Emitter& e, const Recurrent& r, std::int64_t hidden) {
     e.linear("shortconv.out_proj", hidden, hidden, Role::recurrent_out, r.proj_bias);
 }
 
-/// RWKV-5: time mixing, and the receptance gate of the channel mixing that takes the feed-forward's place.
+/// Linear attention whose decay is fixed a head (MiniMax): neither convolution nor learned decay.
+void lightning(Emitter& e, const Recurrent& r, std::int64_t hidden) {
+    e.linear("attn_qkv", hidden, 3 * r.inner, Role::recurrent_in);
+    e.linear("attn_gate", hidden, r.inner, Role::attn_gate);
+    e.norm("ssm_norm", r.inner);
+    e.linear("ssm_out", r.inner, hidden, Role::recurrent_out);
+}
+
+/// RWKV-7: the decay, learning rate, value and gate come through low-rank matrices (the layer's extras).
+void rwkv7(Emitter& e, const Recurrent& r, std::int64_t hidden) {
+    e.tensor("time_mix_lerp_fused.weight", {hidden, 1, 1, 6}, Role::recurrent_small);
+    for (const char* name :
+         {"time_mix_k_k.weight", "time_mix_k_a.weight", "time_mix_r_k.weight", "channel_mix_lerp_k.weight"})
+        e.vector(name, hidden, Role::recurrent_small);
+    for (const char* name : {"time_mix_key", "time_mix_value", "time_mix_receptance"})
+        e.linear(name, hidden, r.inner, Role::recurrent_in);
+    e.norm("time_mix_ln", r.inner, true);
+    e.linear("time_mix_output", r.inner, hidden, Role::recurrent_out);
+}
+
+/// RWKV-5 and 6: time mixing, and the receptance gate of the channel mixing that takes the feed-forward's
+/// place. 6 has one more interpolation and low-rank matrices (the layer's extras).
 void rwkv(Emitter& e, const Recurrent& r, std::int64_t hidden) {
+    if (r.generation == 7) return rwkv7(e, r, hidden);
+    if (r.generation == 6)
+        for (const char* name : {"time_mix_lerp_x.weight", "time_mix_lerp_w.weight"})
+            e.vector(name, hidden, Role::recurrent_small);
     for (const char* name :
          {"time_mix_lerp_k.weight", "time_mix_lerp_v.weight", "time_mix_lerp_r.weight",
           "time_mix_lerp_g.weight", "channel_mix_lerp_k.weight", "channel_mix_lerp_r.weight"})
@@ -184,6 +232,8 @@ void recurrent(Emitter& e, const Recurrent& r, std::int64_t hidden) {
             return short_convolution(e, r, hidden);
         case RecurrentKind::rwkv:
             return rwkv(e, r, hidden);
+        case RecurrentKind::lightning:
+            return lightning(e, r, hidden);
     }
 }
 
@@ -200,13 +250,18 @@ void feed_forward(Emitter& e, const FeedForward& f, std::int64_t hidden) {
 void experts(Emitter& e, const Experts& x, std::int64_t hidden) {
     e.linear("ffn_gate_inp", hidden, x.count, Role::router, x.bias);
     if (x.router_bias) e.vector("exp_probs_b.bias", x.count, Role::bias);
-    if (x.merged_gate_up) {
-        e.linear("ffn_gate_up_exps", hidden, 2 * x.width, Role::expert_up, x.bias, x.count);
-    } else {
-        if (x.gated) e.linear("ffn_gate_exps", hidden, x.width, Role::expert_gate, x.bias, x.count);
-        e.linear("ffn_up_exps", hidden, x.width, Role::expert_up, x.bias, x.count);
+    const std::int64_t inputs = x.latent > 0 ? x.latent : hidden;
+    if (x.latent > 0) {
+        e.linear("ffn_latent_down", hidden, x.latent, Role::other);
+        e.linear("ffn_latent_up", x.latent, hidden, Role::other);
     }
-    e.linear("ffn_down_exps", x.width, hidden, Role::expert_down, x.bias, x.count);
+    if (x.merged_gate_up) {
+        e.linear("ffn_gate_up_exps", inputs, 2 * x.width, Role::expert_up, x.bias, x.count);
+    } else {
+        if (x.gated) e.linear("ffn_gate_exps", inputs, x.width, Role::expert_gate, x.bias, x.count);
+        e.linear("ffn_up_exps", inputs, x.width, Role::expert_up, x.bias, x.count);
+    }
+    e.linear("ffn_down_exps", x.width, inputs, Role::expert_down, x.bias, x.count);
     if (x.shared_width == 0) return;
     if (x.shared_gate) e.vector("ffn_gate_inp_shexp.weight", hidden, Role::shared_expert_gate);
     if (x.gated) e.linear("ffn_gate_shexp", hidden, x.shared_width, Role::shared_gate);

@@ -276,6 +276,11 @@ void read_version(Cursor& in, GgufFile& file) {
     static constexpr std::array<std::uint8_t, 4> magic{'G', 'G', 'U', 'F'};
     std::array<std::uint8_t, 4> found;
     for (std::uint8_t& b : found) b = in.number<std::uint8_t>();
+    if (found == std::array<std::uint8_t, 4>{'v', 'e', 'r', 's'})  // "version https://git-lfs..."
+        throw Error(in.place(0), "a Git LFS pointer", "the GGUF file it stands for", "run git lfs pull");
+    if (found[0] == '<')
+        throw Error(in.place(0), "a web page", "a GGUF file, which begins with 'GGUF'",
+                    "the download failed: fetch it again");
     if (found != magic)
         throw Error(in.place(0),
                     fmt::format("bytes {:02x} {:02x} {:02x} {:02x}", found[0], found[1], found[2], found[3]),

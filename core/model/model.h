@@ -41,22 +41,30 @@ struct Attention {
     bool unused_kv_stored =
         false;                ///< with shared_with: K and V projections are stored all the same (Gemma-3n)
     bool fused_kv_b = false;  ///< latent attention whose files keep kv_b as one matrix (MiniCPM3)
+
+    // Sparse attention: an indexer picks the tokens, and caches one key of its own a token. 0 = none.
+    std::int64_t index_heads = 0, index_dim = 0;
+    /// Cells of a picture that this layer attends to instead of the text (Llama-3.2-Vision); 0 = the text.
+    std::int64_t picture_cells = 0;
 };
 
-enum class RecurrentKind : std::uint8_t { mamba1, mamba2, delta_net, short_conv, rwkv };
+enum class RecurrentKind : std::uint8_t { mamba1, mamba2, delta_net, short_conv, rwkv, lightning };
 
 /// State-space, linear-attention or convolution part of one layer. State is per sequence, never per token.
 struct Recurrent {
     RecurrentKind kind = RecurrentKind::mamba2;
-    std::int64_t inner = 0;        ///< d_inner; delta net: value heads x value dim
-    std::int64_t state = 0;        ///< d_state; delta net: key dim; rwkv: head size
+    std::int64_t inner = 0;        ///< d_inner; delta net and lightning: value heads x value dim
+    std::int64_t state = 0;        ///< d_state; delta net and lightning: key dim; rwkv: head size
     std::int64_t conv_kernel = 0;  ///< d_conv; short conv: L_cache
     std::int64_t heads = 0;        ///< mamba1: dt_rank; mamba2: heads; delta net: value heads
     std::int64_t groups = 1;       ///< mamba2: groups; delta net: key heads
     bool norm = true;  ///< gated norm before the output projection; mamba1: norms of dt, B and C (Jamba)
     bool conv_bias = true;
     bool proj_bias = false;
-    bool split_ba = false;  ///< delta net with one beta-alpha projection (Qwen3-Next) instead of two
+    bool split_ba = false;        ///< delta net with one beta-alpha projection (Qwen3-Next) instead of two
+    std::int64_t decay_rank = 0;  ///< delta net whose decay has a value a channel, through so many (Kimi)
+    std::int64_t gate_rank = 0;   ///< output gate through so many values; 0 = one full matrix
+    std::int64_t generation = 5;  ///< rwkv: 5, 6 or 7
 };
 
 struct FeedForward {
@@ -70,6 +78,7 @@ struct Experts {
     std::int64_t count = 0;
     std::int64_t used = 0;  ///< experts a token visits
     std::int64_t width = 0;
+    std::int64_t latent = 0;        ///< values the routed experts see instead of `hidden`; 0 = hidden
     std::int64_t shared_width = 0;  ///< all shared experts together; 0 = none
     bool gated = true;
     bool shared_gate = false;  ///< one more hidden-sized vector that gates the shared expert (Qwen)

@@ -93,6 +93,9 @@ OpenedModel open_folder(const std::string& folder) {
                     fmt::format("{} models ({}, {}{})", models.size(), *models.begin(),
                                 *std::next(models.begin()), models.size() > 2 ? ", ..." : ""),
                     "one of them", "give the file instead of the folder");
+    if (is_there(path / "adapter_config.json"))
+        throw Error(folder, "a LoRA adapter without its base model", "the folder of the base model",
+                    "give the adapter's weights with --lora");
     throw Error(folder, safetensors ? "weights without a config.json" : "a folder without a model",
                 "a folder with a config.json or a .gguf");
 }

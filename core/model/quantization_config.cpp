@@ -4,18 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/model/config_text.h"
+#include "core/quant/format.h"
 #include "core/quant/role_recipe.h"
 
 namespace memwall::model {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int kMaxDepth = 32;
 
 /// The quantization block and the file it comes from. Absent keys and nulls are the same.
 class Block {
@@ -164,6 +165,28 @@ void mxfp4(const Block&, QuantizationConfig& q) {
     q.text = "MXFP4 experts, one power of two for 32 values";
 }
 
+/// ModelOpt's algorithms as formats of a matrix.
+std::string modelopt_format(std::string_view algorithm) {
+    if (algorithm == "NVFP4" || algorithm == "W4A16_NVFP4") return "nvfp4-pack";
+    if (algorithm == "FP8") return "fp8-tensor";
+    return "";
+}
+
+/// MIXED_PRECISION names every quantized module; what most have is the recipe, the others are overrides.
+void modelopt_mixed(const Block& b, QuantizationConfig& q) {
+    std::map<std::string, int> counts;
+    for (const auto& [module, json] : b.inside("quantized_layers").json().items()) {
+        if (!json.is_object()) continue;
+        const std::string format = modelopt_format(Block(json, b.place()).text("quant_algo"));
+        if (!quant::parse_format(format)) return;  // one that nobody taught us: no recipe then
+        q.modules.emplace_back(module, format);
+        ++counts[format];
+    }
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& c) { return a.second < c.second; });
+    if (most != counts.end()) q.recipe = most->first == "nvfp4-pack" ? "nvfp4" : most->first;
+}
+
 /// ModelOpt: an algorithm by name.
 void modelopt(const Block& b, QuantizationConfig& q) {
     const std::string algorithm = b.text("quant_algo", q.method == "modelopt_fp4" ? "NVFP4" : "");
@@ -177,6 +200,8 @@ void modelopt(const Block& b, QuantizationConfig& q) {
     } else if (algorithm == "FP8") {
         q.bits = 8;
         q.recipe = "fp8-tensor";
+    } else if (algorithm == "MIXED_PRECISION") {
+        modelopt_mixed(b, q);
     }
 }
 
@@ -330,27 +355,11 @@ QuantizationConfig read_block(const Block& b, bool written_by_mlx) {
     return q;
 }
 
-Json parse_config(const std::string& text, const std::string& place) {
-    const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-        if (depth > kMaxDepth) throw Error(place, "values nested more than 32 deep", "a config.json");
-        return true;
-    };
-    try {
-        Json json = Json::parse(text, watch);
-        if (!json.is_object()) throw Error(place, "JSON that is no object", "a config.json");
-        return json;
-    } catch (const Json::parse_error& e) {
-        throw Error(fmt::format("{}@{}", place, e.byte), "text that is not JSON", "a config.json");
-    } catch (const Json::out_of_range&) {
-        throw Error(place, "a number beyond any double", "a config.json");
-    }
-}
-
 }  // namespace
 
 std::optional<QuantizationConfig> read_quantization_config(const std::string& config_json,
                                                            const std::string& place) {
-    const Json config = parse_config(config_json, place);
+    const Json config = parse_config_text(config_json, place);
     const auto object = [](const Json& in, const char* key) -> const Json* {
         const auto it = in.find(key);
         return it != in.end() && it->is_object() && !it->empty() ? &*it : nullptr;
@@ -363,6 +372,14 @@ std::optional<QuantizationConfig> read_quantization_config(const std::string& co
                 return read_block(Block(*block, place), mlx_block != nullptr);
     if (mlx_block) return read_block(Block(*mlx_block, place), true);
     return std::nullopt;
+}
+
+std::optional<QuantizationConfig> read_hf_quant_config(const std::string& json, const std::string& place) {
+    Json config = parse_config_text(json, place);
+    const auto block = config.find("quantization");
+    if (block == config.end() || !block->is_object()) return std::nullopt;
+    if (!block->contains("quant_method")) (*block)["quant_method"] = "modelopt";
+    return read_block(Block(*block, place), false);
 }
 
 }  // namespace memwall::model

@@ -8,7 +8,20 @@
 namespace memwall::model {
 
 /// The kinds whose published totals are reproduced exactly (tests/model/vision_test.cpp).
-enum class VisionKind : std::uint8_t { siglip, clip, pixtral, llama4, qwen2_5_vl, qwen3_vl };
+enum class VisionKind : std::uint8_t {
+    siglip,
+    clip,
+    pixtral,
+    llama4,
+    qwen2_vl,
+    qwen2_5_vl,
+    qwen3_vl,
+    intern_vit,
+    mllama
+};
+
+/// What joins a tower to the text model; the tower's own kind says which where a config does not.
+enum class ProjectorKind : std::uint8_t { of_tower, one_matrix_bias, two_matrices };
 
 /// The kind of a `vision_config.model_type`, or of the whole model's type where the former is absent.
 std::optional<VisionKind> vision_kind(std::string_view model_type);
@@ -22,7 +35,11 @@ struct VisionTower {
     std::int64_t merge = 1;      ///< patches a side that become one token
     std::int64_t temporal_patch = 1;
     std::int64_t text_hidden = 0;
-    std::int64_t adapter_width = 0;  ///< Llama-4: projector_input_dim
+    std::int64_t adapter_width = 0;  ///< Llama-4: projector_input_dim; Llama-3.2: vision_output_dim
+    std::int64_t deep_mergers = 0;   ///< Qwen3-VL: mergers that feed earlier text layers
+    std::int64_t global_layers = 0, tiles = 0, aspect_ratios = 0;  ///< Llama-3.2
+    ProjectorKind projector = ProjectorKind::of_tower;
+    bool newline = false;  ///< LLaVA: one learned vector ends a row of patches
 };
 
 /// Tower including mergers that belong to it in the checkpoint.

@@ -82,9 +82,13 @@ struct Ledger {
             const bool latent = g.value_dim == 0;
             std::vector<LedgerInput> in{field("layers", g.layers)};
             in.front().name = "layers of this kind";
+            const bool index =
+                std::any_of(p.model.layers.begin(), p.model.layers.end(), [&](const auto& layer) {
+                    return layer.attention && layer.attention->index_dim == g.key_dim;
+                });
             if (latent) {
-                in.push_back(field("latent_rank", g.key_dim));
-                in.back().name = "latent_rank + latent_rope_dim";
+                in.push_back(field(index ? "index_dim" : "latent_rank", g.key_dim));
+                if (!index) in.back().name = "latent_rank + latent_rope_dim";
             } else {
                 in.push_back(field("kv_heads", g.kv_heads));
                 in.push_back(field("key_dim", g.key_dim));
@@ -101,13 +105,15 @@ struct Ledger {
             if (!latent) in.push_back(row("V row", k.kv_v, g.kv_heads, g.value_dim));
             const std::string kind = g.fixed_cells > 0 ? "cross_attention"
                                      : g.window > 0    ? "windowed_layers"
+                                     : index           ? "index_keys"
                                      : latent          ? "latent_layers"
                                                        : "full_layers";
             kv.children.push_back(
                 bytes_leaf(++kinds[kind] == 1 ? kind : fmt::format("{}_{}", kind, kinds[kind]),
                            memory::layer_kv_bytes(g, cells, k.kv_k, k.kv_v) * g.layers,
-                           latent ? "layers x streams x cells x latent row"
-                                  : "layers x streams x cells x (K row + V row)",
+                           index    ? "layers x streams x cells x index row"
+                           : latent ? "layers x streams x cells x latent row"
+                                    : "layers x streams x cells x (K row + V row)",
                            std::move(in)));
         }
         return kv;

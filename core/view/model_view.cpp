@@ -12,7 +12,8 @@
 namespace memwall::view {
 namespace {
 
-constexpr const char* kRecurrent[] = {"mamba1", "mamba2", "delta net", "short convolution", "rwkv"};
+constexpr const char* kRecurrent[] = {
+    "mamba1", "mamba2", "delta net", "short convolution", "rwkv", "lightning attention"};
 
 std::string attention_text(const model::Attention& a) {
     std::string t;
@@ -25,6 +26,8 @@ std::string attention_text(const model::Attention& a) {
     if (a.window > 0) t += fmt::format(", {} of {}", a.chunked ? "chunks" : "window", count_text(a.window));
     if (a.shared_with >= 0) t += ", cache of an earlier layer";
     if (a.sinks) t += ", sinks";
+    if (a.index_dim > 0) t += fmt::format(", indexer of {} x {}", a.index_heads, a.index_dim);
+    if (a.picture_cells > 0) t += fmt::format(", to {} cells of a picture", count_text(a.picture_cells));
     return t;
 }
 

@@ -24,6 +24,7 @@ std::int64_t state_elements(const Recurrent& r) {
         case RecurrentKind::mamba2:
             return r.inner * r.state;
         case RecurrentKind::delta_net:
+        case RecurrentKind::lightning:
             return r.inner * r.state;  // value heads x value dim x key dim
         case RecurrentKind::rwkv:
             return r.inner * r.state + 2 * r.inner;  // and two shifted tokens
@@ -43,6 +44,7 @@ std::int64_t conv_elements(const Recurrent& r) {
         case RecurrentKind::delta_net:
             return kept * (r.inner + 2 * r.groups * r.state);
         case RecurrentKind::rwkv:
+        case RecurrentKind::lightning:
             return 0;
     }
     return 0;

@@ -1,5 +1,6 @@
 #include "core/model/open_model.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -234,4 +235,46 @@ TEST_CASE("ids lead to the user's catalogue first, then to the built-in one", "[
     CHECK(open_model("mine").model.hidden == 64);
     CHECK(open_model(folder.path("memwall/models/mine.yaml")).kind == "model file");
     CHECK_THAT(refusal("../models/mine"), Catch::Contains("no such file or folder"));
+}
+
+TEST_CASE("what is no model says what it is", "[open_model]") {
+    const TempDir folder;
+    // What a failed or half-done download leaves.
+    write_file(folder.path("pointer.gguf"),
+               "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n");
+    CHECK_THAT(refusal(folder.path("pointer.gguf")), Catch::Contains("a Git LFS pointer"));
+    write_file(folder.path("page.gguf"), "<!DOCTYPE html><html>Entry not found</html>");
+    CHECK_THAT(refusal(folder.path("page.gguf")), Catch::Contains("a web page"));
+    const TempDir adapter;
+    write_file(adapter.path("adapter_config.json"), R"({"peft_type": "LORA", "r": 8})");
+    const std::string text = refusal(adapter.path(""));
+    CHECK_THAT(text, Catch::Contains("a LoRA adapter without its base model"));
+    CHECK_THAT(text, Catch::Contains("--lora"));
+}
+
+TEST_CASE("files that lack a layer of the configuration are named", "[open_model]") {
+    const TempDir folder;
+    auto json = nlohmann::json::parse(kQwen25Config);
+    write_file(folder.path("model.safetensors"), safetensors_header(qwen_tensors(kQwen25_05b)));
+    json["num_hidden_layers"] = 25;
+    write_file(folder.path("config.json"), json.dump());
+    const OpenedModel opened = open_model(folder.path(""));
+    const auto& warnings = opened.model.warnings;
+    CHECK(std::count(warnings.begin(), warnings.end(),
+                     "config.json has 25 layers, the files hold tensors of 24") == 1);
+}
+
+TEST_CASE("ModelOpt's file beside config.json names the recipe", "[open_model]") {
+    const TempDir folder;
+    write_file(folder.path("config.json"), kQwen25Config);
+    write_file(
+        folder.path("hf_quant_config.json"),
+        R"({"quantization": {"quant_algo": "NVFP4", "exclude_modules": ["lm_head", "*.self_attn.*"]}})");
+    const OpenedModel opened = open_model(folder.path(""));
+    CHECK(opened.quantization == "ModelOpt NVFP4");
+    CHECK(opened.recipe_hint ==
+          "nvfp4,attn_q.weight=BF16,attn_k.weight=BF16,attn_v.weight=BF16,attn_output.weight=BF16");
+    // What config.json says itself comes first.
+    write_file(folder.path("config.json"), with_quantization(kQwen25Config, R"({"quant_method":"fp8"})"));
+    CHECK(open_model(folder.path("")).recipe_hint == "fp8-tensor");
 }

@@ -1,6 +1,8 @@
 #include "core/model/quantization_config.h"
 
 #include "core/base/error.h"
+#include "core/model/hugging_face.h"
+#include "core/model/module_formats.h"
 #include "core/quant/recipe.h"
 #include "tests/catch.h"
 
@@ -169,9 +171,77 @@ TEST_CASE("a config that is none, and impossible numbers, are errors", "[quantiz
     }
     const std::string deep = R"({"a":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
     CHECK_THROWS_WITH(read_quantization_config(deep, "config.json"),
-                      Catch::Contains("nested more than 32 deep"));
+                      Catch::Contains("nested deeper than 64 levels"));
     CHECK_THROWS_WITH(read(R"({"quant_method":"gptq","bits":4000})"),
                       "config.json: bits: 4000; expected a number from 1 to 32");
     CHECK_THROWS_WITH(read(R"({"quant_method":"gptq","group_size":[]})"), Catch::Contains("group_size: []"));
     CHECK_THROWS_WITH(read(R"({"quant_method":"gptq","group_size":"x"})"), Catch::Contains("group_size"));
+}
+
+TEST_CASE("a module list covers names, parts of paths, globs and plain regular expressions",
+          "[quantization_config]") {
+    const std::string q = "model.layers.10.self_attn.q_proj", gate = "model.layers.3.mlp.gate_proj",
+                      expert = "model.layers.3.mlp.experts.0.gate_proj";
+    CHECK(covers_module(q, q));
+    CHECK(covers_module("self_attn", q));
+    CHECK(covers_module("model.layers.10.self_attn", q));
+    CHECK_FALSE(covers_module("model.layers.1.self_attn", q));
+    CHECK_FALSE(covers_module("mlp.gate", gate));  // the router, not the gate projection
+    CHECK(covers_module("model.layers.10.self_attn*", q));
+    CHECK(covers_module("*.self_attn.*", q));
+    CHECK_FALSE(covers_module("model.layers.1.self_attn*", q));
+    CHECK(covers_module("re:.*self_attn.*", q));
+    CHECK(covers_module(R"(re:.*mlp\.(gate|up|gate_up|down)_proj.*)", gate));
+    CHECK_FALSE(covers_module(R"(re:.*mlp\.(gate|up|gate_up|down)_proj.*)", expert));
+    CHECK(covers_module(R"(re:model\.layers\.\d+\.self_attn\.q_proj$)", q));
+    // More than we understand covers nothing, at once.
+    CHECK_FALSE(covers_module("re:(a+)+b", q));
+    CHECK_FALSE(covers_module("", q));
+    CHECK_FALSE(covers_module(std::string(300, '*'), q));
+}
+
+TEST_CASE("what a quantizer left alone stays in 16 bits", "[quantization_config]") {
+    const Model m = read_hf_config(
+        R"({"model_type": "qwen3_moe", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
+            "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 512, "moe_intermediate_size": 128,
+            "num_experts": 8, "num_experts_per_tok": 2, "vocab_size": 1000, "mlp_only_layers": [0]})",
+        "config.json");
+    using Names = std::vector<std::string>;
+    QuantizationConfig q;
+    CHECK(module_overrides(m, q).empty());
+    q.unquantized = {"lm_head", "re:.*self_attn.*"};
+    CHECK(module_overrides(m, q) ==
+          Names{"attn_q.weight=BF16", "attn_k.weight=BF16", "attn_v.weight=BF16", "attn_output.weight=BF16"});
+    // Three of four layers are most of them, one is not.
+    q.unquantized = {"model.layers.0.self_attn.o_proj", "model.layers.1.self_attn.k_proj",
+                     "model.layers.2.self_attn.k_proj", "model.layers.3.self_attn.k_proj"};
+    CHECK(module_overrides(m, q) == Names{"attn_k.weight=BF16"});
+    q.unquantized.clear();
+    for (const int layer : {1, 2, 3})
+        q.modules.emplace_back("model.layers." + std::to_string(layer) + ".mlp.experts.0.up_proj",
+                               "nvfp4-pack");
+    CHECK(module_overrides(m, q) == Names{"ffn_up_exps.weight=nvfp4-pack"});
+}
+
+TEST_CASE("ModelOpt's own file and its mixed precisions", "[quantization_config]") {
+    const auto read_own = [](const std::string& text) {
+        return read_hf_quant_config(text, "hf_quant_config.json");
+    };
+    const auto fp8 = read_own(R"({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8",
+                                  "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})");
+    REQUIRE(fp8);
+    CHECK(fp8->recipe == "fp8-tensor");
+    CHECK(fp8->kv_cache == "FP8");
+    CHECK(fp8->unquantized == std::vector<std::string>{"lm_head"});
+    CHECK_FALSE(read_own(R"({"producer": {}})"));
+    const auto mixed = read_own(R"({"quantization": {"quant_algo": "MIXED_PRECISION", "quantized_layers": {
+        "model.layers.0.mlp.up_proj": {"quant_algo": "NVFP4"}, "model.layers.1.mlp.up_proj": {"quant_algo": "NVFP4"},
+        "model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"}}}})");
+    REQUIRE(mixed);
+    CHECK(mixed->recipe == "nvfp4");
+    CHECK(mixed->modules.size() == 3);
+    // A precision without a format here leaves no recipe: then 16 bits, and said so.
+    CHECK(read_own(R"({"quantization": {"quant_algo": "MIXED_PRECISION", "quantized_layers": {
+        "model.layers.0.mlp.up_proj": {"quant_algo": "MXFP8"}}}})")
+              ->recipe.empty());
 }

@@ -36,6 +36,20 @@ TEST_CASE("vision towers count patches, positions, blocks and mergers", "[vision
                            .text_hidden = 3584};
     CHECK(vision_parameters(qwen) == 676550144);
     CHECK(projector_parameters(qwen) == 0);
+    // Qwen3-VL-2B: 1,024 wide; three more mergers norm the joined 4,096 and feed earlier layers.
+    VisionTower deep{.kind = VisionKind::qwen3_vl,
+                     .layers = 24,
+                     .hidden = 1024,
+                     .width = 4096,
+                     .patch = 16,
+                     .positions = 2304,
+                     .merge = 2,
+                     .temporal_patch = 2,
+                     .text_hidden = 2048};
+    const std::int64_t plain = vision_parameters(deep);
+    deep.deep_mergers = 3;
+    CHECK(vision_parameters(deep) - plain == 3LL * (2 * 4096 + 4096 * 4096 + 4096 + 4096 * 2048 + 2048));
+    CHECK(vision_parameters(deep) == 2127532032 - 1720574976);
 }
 
 TEST_CASE("vision types are known by name or not at all", "[vision]") {

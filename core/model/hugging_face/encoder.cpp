@@ -81,9 +81,16 @@ void read_embedder(const TextConfig& c) {
     m.embedder = true;
     m.output = TiedOutput::tied;
     m.output_bias = false;
-    if (c.layout.learned_positions < 0) return;
-    if (const auto types = c.keys.integer({"type_vocab_size"}, "token_types"); types && *types > 0)
-        m.extra_tensors.push_back({"token_types.weight", {m.hidden, *types, 1, 1}});
+    c.keys.has({"global_attn_every_n_layers", "local_attention"});  // windows: an encoder keeps no cache
+    const auto types = c.keys.integer({"type_vocab_size"}, "token_types");
+    if (types && *types > 0) m.extra_tensors.push_back({"token_types.weight", {m.hidden, *types, 1, 1}});
+    if (c.layout.has(kRelativeBias))  // MPNet
+        m.extra_tensors.push_back(
+            {"relative_attention_bias.weight",
+             {c.keys.required(kHeadKeys, "heads"),
+              c.keys.integer_or({"relative_attention_num_buckets"}, "relative_buckets", 32, "buckets = 32"),
+              1, 1}});
+    if (c.layout.learned_positions < 0 || (!types && !c.layout.has(kRelativeBias))) return;  // DistilBERT
     // Sentence encoders take the first token's state through a square layer; GGUF files drop it.
     m.components.push_back({"pooler", m.hidden * m.hidden + m.hidden, true, 0});
 }

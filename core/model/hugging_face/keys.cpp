@@ -1,5 +1,7 @@
 #include "core/model/hugging_face/keys.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -19,10 +21,43 @@ std::string shown(const nlohmann::json& value) {
     return text;
 }
 
+bool holds_any(std::string_view text, std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+/// Whether a key that nobody understands may well change what is stored or cached: it speaks of a part of the
+/// model, and it is not one of the words of training, generation and tokenizers.
+bool changes_the_shape(std::string_view key, const nlohmann::json& value) {
+    const bool says_something = (value.is_number() && value.get<double>() > 1) ||
+                                (value.is_array() && value.size() > 0) ||
+                                (value.is_object() && value.size() > 0);
+    if (!says_something) return false;
+    if (holds_any(key,
+                  {"dropout", "pdrop",    "drop_",         "eps",        "init",     "std",       "loss",
+                   "theta",   "alpha",    "beta",          "scal",       "factor",   "mult",      "coef",
+                   "token",   "beam",     "label",         "dtype",      "vision",   "image",     "video",
+                   "audio",   "speech",   "pretrain",      "chunk_size", "rope",     "rotary",    "length",
+                   "quant",   "auto_map", "architectures", "task",       "parallel", "ep_size",   "time_step",
+                   "max_",    "original", "limit",         "floor",      "_tp",      "version",   "processor",
+                   "lora_",   "compile",  "generation",    "block_size", "capacity", "projector", "mm_"}))
+        return key.find("_lora_rank") != std::string_view::npos;
+    return holds_any(
+        key, {"layer", "head",    "expert", "window", "rank",      "dim",       "hidden", "width", "compress",
+              "ratio", "pattern", "block",  "kv",     "attn",      "attention", "ssm",    "mamba", "state",
+              "conv",  "moe",     "mlp",    "ffn",    "ff_",       "mem_",      "cache",  "size",  "shar",
+              "index", "hash",    "hc_",    "group",  "recurrent", "lru",       "latent"});
+}
+
 }  // namespace
 
 ConfigObject::Found ConfigObject::find(Keys keys) const {
-    for (const nlohmann::json* from : {&object_, outer_}) {
+    for (const char* key : keys) asked_->insert(key);
+    const auto part = [&](const char* name) {
+        const auto it = object_.find(name);
+        return it != object_.end() && it->is_object() ? &*it : nullptr;
+    };
+    for (const nlohmann::json* from : {&object_, part("attn_config"), part("ffn_config"), outer_}) {
         if (from == nullptr) continue;
         for (const char* key : keys) {
             const auto it = from->find(key);
@@ -30,6 +65,13 @@ ConfigObject::Found ConfigObject::find(Keys keys) const {
         }
     }
     return {};
+}
+
+std::vector<std::string> ConfigObject::unread() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : object_.items())
+        if (asked_->count(key) == 0 && changes_the_shape(key, value)) keys.push_back(key);
+    return keys;  // the JSON library keeps objects sorted
 }
 
 void ConfigObject::note(std::string_view field, const Found& found) const {
@@ -79,6 +121,13 @@ std::int64_t ConfigObject::integer_or(Keys keys, std::string_view field, std::in
     if (const auto value = integer(keys, field)) return *value;
     note_default(field, reason);
     return fallback;
+}
+
+std::optional<std::int64_t> ConfigObject::length(Keys keys, std::string_view field) const {
+    const Found found = find(keys);
+    if (found.value != nullptr && found.value->is_number() && found.value->get<double>() < 0)
+        return std::nullopt;
+    return integer(keys, field);
 }
 
 std::int64_t ConfigObject::required(Keys keys, std::string_view field) const {
@@ -136,6 +185,11 @@ std::optional<std::vector<std::string>> ConfigObject::texts(Keys keys) const {
 const nlohmann::json* ConfigObject::object(Keys keys) const {
     const Found found = find(keys);
     return found.value != nullptr && found.value->is_object() ? found.value : nullptr;
+}
+
+const nlohmann::json* ConfigObject::list(Keys keys) const {
+    const Found found = find(keys);
+    return found.value != nullptr && found.value->is_array() ? found.value : nullptr;
 }
 
 }  // namespace memwall::model::hugging_face

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +18,9 @@ namespace memwall::model::hugging_face {
 /// Names of one thing in the order in which they are tried.
 using Keys = std::initializer_list<const char*>;
 
-/// A view of a JSON object whose values are checked when asked for. Nulls count as absent. What is found
-/// under the name of a model field is recorded in Model::sources.
+/// A view of a JSON object whose values are checked when asked for. Nulls count as absent; keys that DBRX and
+/// MPT keep in `attn_config` and `ffn_config` are found there. What is found under the name of a model field
+/// is recorded in Model::sources.
 class ConfigObject {
   public:
     ConfigObject(const nlohmann::json& object, std::string place, Model& model)
@@ -45,6 +48,8 @@ class ConfigObject {
     std::optional<bool> flag(Keys keys) const;
     bool flag_or(Keys keys, bool fallback) const { return flag(keys).value_or(fallback); }
     std::optional<double> number(Keys keys) const;
+    /// A number of tokens, of which some configs say with -1 that there is none.
+    std::optional<std::int64_t> length(Keys keys, std::string_view field = {}) const;
     /// Empty when absent or no text.
     std::string text(Keys keys) const;
     /// Absent when it is no list. One value a layer, at most 4,096.
@@ -52,6 +57,12 @@ class ConfigObject {
     std::optional<std::vector<std::string>> texts(Keys keys) const;
     /// nullptr when absent or no object.
     const nlohmann::json* object(Keys keys) const;
+    /// nullptr when absent or no list.
+    const nlohmann::json* list(Keys keys) const;
+
+    /// Keys of this object that speak of sizes, layers or caches and that nobody has asked for: what the
+    /// reader does not understand. Sorted.
+    std::vector<std::string> unread() const;
 
     void note_default(std::string_view field, std::string_view reason) const;
     [[noreturn]] void fail(std::string found, std::string expected, std::string hint = {}) const;
@@ -68,6 +79,8 @@ class ConfigObject {
     void note(std::string_view field, const Found& found) const;
 
     const nlohmann::json& object_;
+    std::shared_ptr<std::set<std::string, std::less<>>> asked_ =
+        std::make_shared<std::set<std::string, std::less<>>>();
     const nlohmann::json* outer_ = nullptr;
     std::string path_, class_, place_;
     Model& model_;

@@ -6,6 +6,9 @@ namespace {
 
 /// Falcon and OPT decide by flags which norms exist.
 int norms_of_layers(const TextConfig& c) {
+    // Falcon-2 has the new arrangement with one norm for both branches.
+    if (const auto norms = c.keys.integer({"num_ln_in_parallel_attn"}); norms && *norms > 0 && *norms < 3)
+        return static_cast<int>(*norms);
     if (c.keys.has({"parallel_attn"}))
         return c.keys.flag_or({"parallel_attn"}, false) &&
                        !c.keys.flag_or({"new_decoder_architecture"}, false)
@@ -57,6 +60,24 @@ std::int64_t rope_factors(const TextConfig& c) {
     return 0;
 }
 
+/// Norms, gates and scalars that only some families have.
+void add_small_tensors(const TextConfig& c, Layer& layer) {
+    const std::int64_t h = c.model.hidden;
+    if (c.layout.has(kSubNorms) && layer.attention && layer.feed_forward) {
+        layer.extra_tensors.push_back(
+            {"attn_sub_norm.weight", {layer.attention->heads * layer.attention->value_dim, 1, 1, 1}});
+        layer.extra_tensors.push_back({"ffn_sub_norm.weight", {layer.feed_forward->width, 1, 1, 1}});
+    }
+    if (c.layout.has(kActivationScalars)) layer.extra_tensors.push_back({"ffn_activation", {2, 1, 1, 1}});
+    if (layer.attention && c.keys.flag_or({"use_head_wise_attn_gate"}, c.layout.has(kHeadGate)))
+        layer.extra_tensors.push_back({"attn_head_gate.weight", {h, layer.attention->heads, 1, 1}});
+    if (const std::int64_t idle = c.keys.integer({"zero_expert_num"}).value_or(0);
+        idle > 0 && layer.experts) {
+        layer.extra_tensors.push_back({"ffn_gate_inp_idle.weight", {h, idle, 1, 1}});
+        layer.extra_tensors.push_back({"exp_probs_b_idle.bias", {idle, 1, 1, 1}});
+    }
+}
+
 bool scaled(const TextConfig& c, Keys keys, bool fallback) {
     const auto factor = c.keys.number(keys);
     return factor ? *factor != 1.0 : fallback;
@@ -72,16 +93,17 @@ void read_layer_extras(const TextConfig& c) {
         const bool one_block = !layer.feed_forward && !layer.experts;
         layer.norms = one_block || (!layer.attention && !layer.recurrent) ? std::min(norms, 1) : norms;
         layer.norm_bias = c.layout.has(kLayerNormBias);
-        if (layer.feed_forward && layer.experts) add_beside(c, layer);
+        if (layer.feed_forward && layer.experts && c.layout.has(kNormsBeside)) add_beside(c, layer);
+        if (c.keys.flag_or({"parallel_attn_mlp_res"}, false) && layer.experts) ++layer.norms;  // Arctic
+        add_small_tensors(c, layer);
     }
     m.extra_norms = c.keys.flag({"do_layer_norm_before"}) == false ? 0 : c.layout.extra_norms;
     m.extra_norm_bias = c.layout.has(kLayerNormBias);
     m.layer_output_scale = c.layout.has(kLayerScale);
     m.per_layer_embedding_dim =
         c.keys.integer({"hidden_size_per_layer_input"}, "per_layer_embedding_dim").value_or(0);
-    if (m.per_layer_embedding_dim > 0)
-        m.per_layer_vocabulary =
-            c.keys.integer({"vocab_size_per_layer_input"}, "per_layer_vocabulary").value_or(0);
+    const auto rows = c.keys.integer({"vocab_size_per_layer_input"}, "per_layer_vocabulary");
+    if (m.per_layer_embedding_dim > 0) m.per_layer_vocabulary = rows.value_or(0);
     add_altup(c);
     if (c.layout.learned_positions >= 0)
         m.position_embeddings = m.trained_context + c.layout.learned_positions;
@@ -89,6 +111,9 @@ void read_layer_extras(const TextConfig& c) {
     if (embedding != m.hidden) m.embedding_dim = embedding;
     m.rope_factors = rope_factors(c);
     if (c.layout.has(kAlwaysUntied)) m.output = TiedOutput::untied;
+    if (c.keys.has(
+            {"cross_attention_layers"}))  // Llama-3.2-Vision: rows for pictures, in the input table only
+        m.extra_tensors.push_back({"token_embd_picture.weight", {m.hidden, 8, 1, 1}});
     for (Layer& layer : m.layers)
         if (layer.attention) layer.attention->unused_kv_stored = c.layout.has(kUnusedKvStored);
     m.output_bias = c.keys.flag_or({"lm_head_bias"}, c.layout.has(kHeadBias));
@@ -103,15 +128,23 @@ void read_layer_extras(const TextConfig& c) {
 void read_prediction(const TextConfig& c) {
     Model& m = c.model;
     const std::int64_t count = c.keys.integer_or(
-        {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"}, "prediction_layers",
-        c.layout.has(kPrediction) ? 1 : 0, "as checkpoints of this type have");
+        {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "mtp_num_layers"},
+        "prediction_layers", c.layout.has(kPrediction) ? 1 : 0, "as checkpoints of this type have");
     if (count > 64) c.keys.fail("num_nextn_predict_layers = " + std::to_string(count), "at most 64");
     if (count == 0) return;
     const Layer* source = nullptr;
     for (const Layer& layer : m.layers)
         if (layer.attention && layer.attention->window == 0) source = &layer;
     if (source == nullptr) return;
-    const Layer copy = *source;
+    Layer copy = *source;
+    // Where a layer is one block (Nemotron-H), a prediction layer is an attention and experts.
+    const bool whole = c.keys.text({"mtp_hybrid_override_pattern"}).find('E') != std::string::npos ||
+                       c.keys.has({"mtp_layers_block_type"});
+    for (const Layer& layer : m.layers)
+        if (whole && layer.experts && !copy.experts) {
+            copy.experts = layer.experts;
+            copy.norms += layer.norms;
+        }
     m.prediction_layers.assign(static_cast<std::size_t>(count), copy);
     m.prediction_has_embeddings =
         c.keys.flag_or({"mtp_use_dedicated_embeddings"}, c.layout.has(kPredictionHasEmbeddings));
