@@ -53,7 +53,7 @@ struct Planner {
         using plan::Expectation;
         using plan::Verdict;
         const std::string text =
-            verdict == Verdict::unsupported
+            verdict == Verdict::unsupported || plans.front().plan.reason == plan::Reason::pool_size_unknown
                 ? plans.front().advice.reason
                 : fmt::format("needs {} of {}",
                               needed.is_exact() ? bytes_text(needed.central)
