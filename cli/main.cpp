@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/help_text.h"
 #include "core/base/error.h"
 #include "core/base/version.h"
 
@@ -13,7 +14,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", std::string("memwall ") + memwall::kVersion);
     app.name("memwall");  // in usage lines, wherever the program was found
     app.require_subcommand(1);
-    app.get_formatter()->column_width(34);
+    app.formatter(std::make_shared<HelpText>(static_cast<std::size_t>(terminal_width())));
     app.footer(
         "Examples:\n"
         "  memwall plan qwen2.5-7b --quant Q4_K_M --device raspberry-pi-5:8GiB --context 4096\n"
