@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/help_text.h"
+#include "cli/usage_error.h"
 #include "core/base/error.h"
 #include "core/base/version.h"
 
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
                            [&](const CLI::App* a) { return a->get_name() == name; });
     };
     if (argc > 1 && argv[1][0] != '-' && !known(argv[1])) {
-        std::cerr << "memwall: unknown subcommand '" << argv[1] << "'; 'memwall --help' lists them\n";
+        std::cerr << "memwall: " << unknown_subcommand(app, argv[1]) << "\n";
         return kUsage;
     }
     try {
@@ -60,11 +61,15 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForVersion& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        std::cerr << "memwall: " << e.what() << "; see 'memwall --help'\n";
+        std::cerr << "memwall: " << usage_error(app, e) << "\n";
         return kUsage;
     }
     try {
-        return action ? action() : kUsage;
+        const int status = action ? action() : kUsage;
+        // A full disk or a closed descriptor must not pass for an answer.
+        if (std::cout.flush()) return status;
+        std::cerr << "memwall: standard output took no more\n";
+        return kInternal;
     } catch (const memwall::Error& e) {
         std::cerr << "memwall: " << e.what() << "\n";
         return kUsage;
