@@ -236,12 +236,12 @@ void ExplainPage::refresh() {
     fit_columns();
 }
 
-/// Numbers are never cut; names have what they need as long as a sixth is left for what the numbers rest on,
-/// which may be cut.
+/// Numbers are never cut, and names have what they need; what the numbers rest on takes the rest, for the
+/// detail beside says it in full.
 void ExplainPage::fit_columns() {
     const QAbstractItemView& view = *tree_;  // where the hint is public
     const int all = tree_->viewport()->width(), least = tree_->fontMetrics().horizontalAdvance('0') * 10;
-    int rest = all - all / 6;
+    int rest = all;
     for (const int column : {LedgerModel::value_column, LedgerModel::interval_column}) {
         const int width = std::max(view.sizeHintForColumn(column) + 6, least);
         tree_->header()->resizeSection(column, width);
