@@ -83,7 +83,7 @@ std::string table(const device::Calibration& c) {
                                         : fmt::format("{}", r.samples),
                           r.how});
     }
-    return view::plain_table(t, colour_output());
+    return view::plain_table(t, colour_output(), table_width());
 }
 
 view::Json json(const kernels::CalibrationRun& run, const std::string& path) {

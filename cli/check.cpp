@@ -64,7 +64,9 @@ int run(const Options& o) {
                                                    {"markdown", check_markdown}, {"text", nullptr}};
     const CheckRun checked{file, results, differences, o.undecided == "pass"};
     const Form form = forms.at(o.json ? "json" : o.format);
-    const std::string text = form ? form(checked) : check_text(checked, o.output.empty() && colour_output());
+    const std::string text =
+        form ? form(checked)
+             : check_text(checked, o.output.empty() && colour_output(), o.output.empty() ? table_width() : 0);
     if (o.output.empty())
         std::cout << text;
     else

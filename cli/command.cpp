@@ -8,6 +8,7 @@
 #include "core/base/byte_source.h"
 #include "core/base/error.h"
 #include "core/plan/options.h"
+#include "core/view/text_table.h"
 
 namespace memwall::cli {
 namespace {
@@ -63,10 +64,18 @@ bool colour_output() {
     return ::isatty(STDOUT_FILENO) && !(no && *no) && !(term && std::string(term) == "dumb");
 }
 
-int terminal_width() {
+std::size_t table_width() {
+    constexpr int kNarrowest = 20;  // less is a broken setting
+    if (const char* told = std::getenv("COLUMNS"))
+        if (const int columns = std::atoi(told); columns > kNarrowest)
+            return static_cast<std::size_t>(columns);
     winsize size{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-    return 100;
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > kNarrowest) return size.ws_col;
+    return 0;
+}
+
+int terminal_width() {
+    return static_cast<int>(view::text_columns(table_width()));
 }
 
 }  // namespace memwall::cli

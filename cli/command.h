@@ -70,7 +70,9 @@ class DeploymentOptions {
 
 /// "on a terminal, and NO_COLOR is not set" (https://no-color.org).
 bool colour_output();
-/// Columns of the terminal, 100 when standard output is none.
+/// Columns of the terminal or of $COLUMNS, for running text: 100 when standard output is no terminal.
 int terminal_width();
+/// The same for tables: 0 when standard output is no terminal, so that what reads them gets whole rows.
+std::size_t table_width();
 
 }  // namespace memwall::cli

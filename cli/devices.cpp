@@ -3,12 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 
 #include "cli/command.h"
 #include "core/base/size_text.h"
 #include "core/view/device_view.h"
+#include "core/view/records.h"
 #include "core/view/text_table.h"
 #include "devices/catalog.h"
 #include "devices/device_yaml.h"
@@ -30,6 +32,10 @@ std::string lower(std::string text) {
 int list(const Options& o) {
     const std::string wanted = lower(o.search);
     view::TextTable table{{"id", "name", "class", ">year", "memory", ">bandwidth", "products"}, {}};
+    table.spare = {"products", "class", "year"};
+    const std::vector<std::string> keys{
+        "id", "name", "class", "year", "memory_bytes", "bandwidth_bytes_per_second", "products"};
+    view::Records records;
     for (const devices::DeviceSummary& d : devices::list_devices()) {
         std::vector<std::string> products;
         for (const devices::Product& p : devices::list_products())
@@ -41,9 +47,18 @@ int list(const Options& o) {
         table.rows.push_back({d.id, d.name, d.device_class, d.year ? fmt::format("{}", d.year) : "",
                               devices::sizes_text(d.sizes),
                               d.bandwidth.value > 0 ? rate_text(d.bandwidth) : "unknown", known_as});
+        view::Json sizes = view::Json::array();
+        for (const Bytes size : d.sizes) sizes.push_back(size.value);
+        const view::Json values[] = {
+            d.id,           d.name,
+            d.device_class, d.year ? view::Json(d.year) : nullptr,
+            sizes,          d.bandwidth.value > 0 ? view::Json(std::llround(d.bandwidth.value)) : nullptr,
+            products};
+        records.emplace_back();
+        for (std::size_t i = 0; i < keys.size(); ++i) records.back()[keys[i]] = values[i];
     }
     if (o.json) {
-        std::cout << view::table_json("memwall/devices/1", "devices", table);
+        std::cout << view::records_json("memwall/devices/1", "devices", records);
         return kDone;
     }
     if (table.rows.empty()) std::cerr << "memwall: no device matches '" << o.search << "'\n";
@@ -51,9 +66,9 @@ int list(const Options& o) {
         for (auto& row : table.rows)
             row.back() = row.back().size() > 48 ? row.back().substr(0, row.back().rfind(' ', 45)) + " ..."
                                                 : row.back();
-    std::cout << (o.csv        ? view::csv_table(table)
+    std::cout << (o.csv        ? view::records_csv(keys, records)
                   : o.markdown ? view::markdown_table(table)
-                               : view::plain_table(table, colour_output()));
+                               : view::plain_table(table, colour_output(), table_width()));
     return table.rows.empty() ? kFailed : kDone;
 }
 
@@ -62,7 +77,7 @@ int show(const Options& o) {
     if (o.yaml)
         std::cout << devices::write_device_yaml(d);
     else
-        std::cout << (o.json ? view::device_json(d) : view::device_text(d, colour_output()));
+        std::cout << (o.json ? view::device_json(d) : view::device_text(d, colour_output(), table_width()));
     return kDone;
 }
 
@@ -76,7 +91,8 @@ void add_devices(Command command) {
     for (CLI::App* a : {app, app->add_subcommand("show", "one device with the source of every number")}) {
         a->add_flag("--json", o->json, "print one JSON document")->group("Output");
         if (a == app) {
-            a->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
+            a->add_flag("--csv", o->csv, "print comma-separated values, numbers in base units")
+                ->group("Output");
             a->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
         } else {
             a->add_option("DEVICE", o->show, "id, product, profile, 'host' or ram=...,bandwidth=...")

@@ -38,7 +38,8 @@ int run(const Options& o) {
         names_below(root, list, 0);
         throw Error("ITEM", fmt::format("'{}'", o.item), "one of " + list);
     }
-    std::cout << (o.json ? view::ledger_json(*item) : view::ledger_text(*item, colour_output()));
+    std::cout << (o.json ? view::ledger_json(*item)
+                         : view::ledger_text(*item, colour_output(), table_width()));
     return kDone;
 }
 

@@ -53,6 +53,7 @@ view::TextTable table(const std::vector<devices::Fitted>& rows, const plan::Dema
     view::TextTable t;
     t.header = {"model",   ">parameters", "recipe",       "KV",      ">context",
                 ">memory", ">tokens/s",   ">first token", "differs", ">" + lane};
+    t.spare = {"parameters", "context", "first token", "KV"};
     if (!admitted) t.header = {"model", ">parameters", "recipe", "why not"};
     for (const devices::Fitted& f : rows) {
         if (f.admitted != admitted) continue;
@@ -153,6 +154,7 @@ int run(const Options& o) {
     std::size_t admitted = 0;
     for (const devices::Fitted& f : rows) admitted += f.admitted;
     const std::size_t limit = o.all ? rows.size() : static_cast<std::size_t>(o.limit);
+    const auto width = static_cast<std::size_t>(terminal_width());
     const view::TextTable yes = table(rows, demands, true, limit, o.lane);
     if (o.json) {
         std::cout << json(rows, base);
@@ -162,23 +164,27 @@ int run(const Options& o) {
         std::cout << view::markdown_table(yes);
     } else {
         std::cout << fmt::format("{} of {} models run on {}\n\n", admitted, rows.size(), base.device);
-        if (admitted > 0) std::cout << view::plain_table(yes, colour_output());
+        if (admitted > 0) std::cout << view::plain_table(yes, colour_output(), table_width());
         if (admitted > limit)
             std::cout << fmt::format("... {} more; --all shows them, --sort orders them\n", admitted - limit);
         if (admitted == 0 && !o.all) std::cout << "--all shows what is in the way of each\n";
         if (admitted > 0)
-            std::cout << "\nScores are the unquantized models', as published (* = the vendor's own); "
-                         "'differs' is what the "
-                         "recipe and\ncache change of a model's own answers.\n";
+            std::cout << "\n"
+                      << view::hung(
+                             "",
+                             "Scores are the unquantized models', as published (* = the vendor's own); "
+                             "'differs' is what the recipe and cache change of a model's own answers.",
+                             width);
         const bool tight = std::any_of(rows.begin(), rows.end(), [](const devices::Fitted& f) {
             return !f.admitted && (f.broken & plan::kDoesNotFit) != 0;
         });
         if (const std::string note = devices::unknown_host_note(devices::open_device(base));
             tight && !note.empty())
-            std::cout << "\nNote: " << note << "\n";
+            std::cout << "\n" << view::hung("Note: ", note, width);
         if (o.all && admitted < rows.size())
             std::cout << "\nNot admitted\n"
-                      << view::plain_table(table(rows, demands, false, rows.size(), o.lane), colour_output());
+                      << view::plain_table(table(rows, demands, false, rows.size(), o.lane), colour_output(),
+                                           table_width());
     }
     return admitted > 0 ? kDone : kFailed;
 }

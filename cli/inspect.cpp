@@ -22,12 +22,13 @@ int run(const Options& o) {
     view::FileParts parts{o.tensors, o.metadata};
     std::string text;
     if (o.file.ends_with(".gguf"))
-        text = view::gguf_view(model::open_gguf(o.file), parts, o.json, colour_output());
+        text = view::gguf_view(model::open_gguf(o.file), parts, o.json, colour_output(), table_width());
     else if (o.file.ends_with(".safetensors") || o.file.ends_with(".safetensors.index.json"))
-        text = view::safetensors_view(model::read_safetensors_set(o.file), parts, o.json, colour_output());
+        text = view::safetensors_view(model::read_safetensors_set(o.file), parts, o.json, colour_output(),
+                                      table_width());
     else {
         const model::Model m = model::open_model(o.file).model;
-        text = o.json ? view::model_json(m) : view::model_text(m, colour_output());
+        text = o.json ? view::model_json(m) : view::model_text(m, colour_output(), table_width());
     }
     std::cout << text;
     return kDone;

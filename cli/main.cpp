@@ -4,6 +4,8 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/help_text.h"
+#include "cli/usage_error.h"
 #include "core/base/error.h"
 #include "core/base/version.h"
 
@@ -13,7 +15,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", std::string("memwall ") + memwall::kVersion);
     app.name("memwall");  // in usage lines, wherever the program was found
     app.require_subcommand(1);
-    app.get_formatter()->column_width(34);
+    app.formatter(std::make_shared<HelpText>(static_cast<std::size_t>(terminal_width())));
     app.footer(
         "Examples:\n"
         "  memwall plan qwen2.5-7b --quant Q4_K_M --device raspberry-pi-5:8GiB --context 4096\n"
@@ -49,7 +51,7 @@ int main(int argc, char** argv) {
                            [&](const CLI::App* a) { return a->get_name() == name; });
     };
     if (argc > 1 && argv[1][0] != '-' && !known(argv[1])) {
-        std::cerr << "memwall: unknown subcommand '" << argv[1] << "'; 'memwall --help' lists them\n";
+        std::cerr << "memwall: " << unknown_subcommand(app, argv[1]) << "\n";
         return kUsage;
     }
     try {
@@ -59,11 +61,15 @@ int main(int argc, char** argv) {
     } catch (const CLI::CallForVersion& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        std::cerr << "memwall: " << e.what() << "; see 'memwall --help'\n";
+        std::cerr << "memwall: " << usage_error(app, e) << "\n";
         return kUsage;
     }
     try {
-        return action ? action() : kUsage;
+        const int status = action ? action() : kUsage;
+        // A full disk or a closed descriptor must not pass for an answer.
+        if (std::cout.flush()) return status;
+        std::cerr << "memwall: standard output took no more\n";
+        return kInternal;
     } catch (const memwall::Error& e) {
         std::cerr << "memwall: " << e.what() << "\n";
         return kUsage;

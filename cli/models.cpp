@@ -10,9 +10,9 @@
 #include "core/model/catalog.h"
 #include "core/model/model_yaml.h"
 #include "core/model/open_model.h"
-#include "core/view/device_view.h"
 #include "core/view/model_view.h"
 #include "core/view/quantity_text.h"
+#include "core/view/records.h"
 #include "core/view/text_table.h"
 
 namespace memwall::cli {
@@ -34,6 +34,16 @@ int list(const Options& o) {
     view::TextTable table{{"id", "family", ">parameters", ">active", ">layers", ">trained context",
                            ">KV f16 a token", "licence"},
                           {}};
+    table.spare = {"licence", "family", "active"};
+    const std::vector<std::string> keys{"id",
+                                        "family",
+                                        "parameters",
+                                        "active_parameters",
+                                        "layers",
+                                        "trained_context_tokens",
+                                        "kv_f16_bytes_per_token",
+                                        "licence"};
+    view::Records records;
     for (const std::string_view id : model::catalog_ids()) {
         const auto m = model::load_catalog_model(std::string(id));
         if (!m || lower(m->id + " " + m->family + " " + m->hf_repo).find(wanted) == std::string::npos)
@@ -43,15 +53,25 @@ int list(const Options& o) {
                               fmt::format("{}", m->layers.size()),
                               m->trained_context > 0 ? count_text(m->trained_context) : "-",
                               view::kv_per_token_text(*m), m->licence});
+        const view::Json values[] = {m->id,
+                                     m->family,
+                                     model::text_parameters(*m),
+                                     model::active_parameters(*m),
+                                     m->layers.size(),
+                                     m->trained_context > 0 ? view::Json(m->trained_context) : nullptr,
+                                     view::kv_per_token(*m).value,
+                                     m->licence};
+        records.emplace_back();
+        for (std::size_t i = 0; i < keys.size(); ++i) records.back()[keys[i]] = values[i];
     }
     if (o.json) {
-        std::cout << view::table_json("memwall/models/1", "models", table);
+        std::cout << view::records_json("memwall/models/1", "models", records);
         return kDone;
     }
     if (table.rows.empty()) std::cerr << "memwall: no model matches '" << o.search << "'\n";
-    std::cout << (o.csv        ? view::csv_table(table)
+    std::cout << (o.csv        ? view::records_csv(keys, records)
                   : o.markdown ? view::markdown_table(table)
-                               : view::plain_table(table, colour_output()));
+                               : view::plain_table(table, colour_output(), table_width()));
     return table.rows.empty() ? kFailed : kDone;
 }
 
@@ -59,7 +79,7 @@ int show(const Options& o) {
     const model::Model m = model::open_model(o.show).model;
     std::cout << (o.yaml   ? model::write_model_yaml(m)
                   : o.json ? view::model_json(m)
-                           : view::model_text(m, colour_output()));
+                           : view::model_text(m, colour_output(), table_width()));
     return kDone;
 }
 
@@ -72,7 +92,8 @@ void add_models(Command command) {
     for (CLI::App* a : {app, app->add_subcommand("show", "one model: layers, cache, parameters, sources")}) {
         a->add_flag("--json", o->json, "print one JSON document")->group("Output");
         if (a == app) {
-            a->add_flag("--csv", o->csv, "print comma-separated values")->group("Output");
+            a->add_flag("--csv", o->csv, "print comma-separated values, numbers in base units")
+                ->group("Output");
             a->add_flag("--markdown", o->markdown, "print a Markdown table")->group("Output");
         } else {
             a->add_option("MODEL", o->show, "catalogue id or file")->required();

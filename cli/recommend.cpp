@@ -23,8 +23,7 @@ int run(const Options& o) {
     if (o.json)
         std::cout << view::recommendation_json(r);
     else
-        std::cout << view::recommendation_text(r, colour_output(),
-                                               static_cast<std::size_t>(terminal_width()));
+        std::cout << view::recommendation_text(r, colour_output(), table_width());
     return r.decision.admitted.empty() ? kFailed : kDone;
 }
 

@@ -22,8 +22,7 @@ int run(const Options& o) {
     const devices::Requirement r = devices::require(opened, demands.limits);
     const auto more = devices::sensitivities(opened);
     std::cout << (o.json ? requirement_json(opened, demands, r, more)
-                         : requirement_text(opened, demands, r, more, colour_output(),
-                                            static_cast<std::size_t>(terminal_width())));
+                         : requirement_text(opened, demands, r, more, colour_output(), table_width()));
     return r.unreachable ? kFailed : kDone;
 }
 

@@ -32,7 +32,7 @@ std::string requirement_text(const devices::Opened& o, const plan::Demands& dema
     std::string out = fmt::format("{} on a device like {}\n\n", o.model.id, o.deployment.device);
     if (r.unreachable) {
         const std::string word = "Out of reach: ";
-        const auto lines = view::wrapped(word + *r.unreachable, width);
+        const auto lines = view::wrapped(word + *r.unreachable, view::text_columns(width));
         for (std::size_t i = 0; i < lines.size(); ++i)
             out += (i == 0 ? styled(word, view::Style::bad, colour) + lines[i].substr(word.size())
                            : "    " + lines[i]) +
@@ -51,14 +51,17 @@ std::string requirement_text(const devices::Opened& o, const plan::Demands& dema
                 t.rows.push_back({"compute (" + r.compute_name + ")", ops_text(r.compute),
                                   fmt::format("{:.3g} of the device's", r.compute_factor)});
         }
-        out += view::plain_table(t, colour);
+        out += view::plain_table(t, colour, width);
+        std::string there;
         if (r.plan.speed.decode_known)
-            out += fmt::format("\nThere it decodes {} tokens/s ({})", view::text(r.plan.speed.decode),
-                               view::range_text(r.plan.speed.decode));
+            there = fmt::format("There it decodes {} tokens/s ({})", view::text(r.plan.speed.decode),
+                                view::range_text(r.plan.speed.decode));
         if (r.plan.speed.prefill_known)
-            out += fmt::format(", first token after {} ({})", seconds_text(r.plan.speed.first_token.central),
-                               view::range_text(r.plan.speed.first_token));
-        out += "\n\n" + styled("See it: ", view::Style::bold, colour) + deployed(o, r) + "\n";
+            there +=
+                fmt::format(", first token after {} ({})", seconds_text(r.plan.speed.first_token.central),
+                            view::range_text(r.plan.speed.first_token));
+        out += "\n" + view::hung("", there, width);
+        out += "\n" + styled("See it: ", view::Style::bold, colour) + deployed(o, r) + "\n";
     }
     if (!sensitivities.empty()) {
         view::TextTable t{{"more", ">tokens/s", ">first token", ">largest context"}, {}};
@@ -77,7 +80,7 @@ std::string requirement_text(const devices::Opened& o, const plan::Demands& dema
                                      })});
         out += "\n" +
                styled("What more of one resource buys on the device as it is:", view::Style::bold, colour) +
-               "\n" + view::plain_table(t, colour);
+               "\n" + view::plain_table(t, colour, width);
     }
     return out;
 }

@@ -54,24 +54,26 @@ int list() {
                               fmt::format("{}", fmt::join(p.processors, " ")),
                               fmt::format("{}", fmt::join(p.kv_types, " ")), p.about});
     }
-    std::cout << view::plain_table(table, colour_output());
+    std::cout << view::plain_table(table, colour_output(), table_width());
     return kDone;
 }
 
 int show(const std::string& name) {
     const runtime::Profile& p = *runtime::select_profile(name, "NAME").profile;
-    std::cout << p.name << (p.release.empty() ? "" : " " + p.release) << "\n  " << p.about << "\n";
-    std::cout << "  usual recipe   " << p.default_recipe << "\n";
-    std::cout << "  recipes\n";
-    for (const std::string& line : view::wrapped(fmt::format("{}", fmt::join(recipes_of(p), " ")), 90))
-        std::cout << "    " << line << "\n";
-    std::cout << fmt::format("  KV types       {} (first is the default)\n", fmt::join(p.kv_types, " "));
-    std::cout << "  compute buffer "
-              << (p.compute == runtime::ComputeRule::replay ? "replay of the engine's allocator"
-                                                            : "closed form of the family, an interval")
-              << "\n";
-    std::cout << "  sources\n";
-    for (const std::string& s : p.sources) std::cout << "    " << s << "\n";
+    const auto width = static_cast<std::size_t>(terminal_width());
+    std::cout << p.name << (p.release.empty() ? "" : " " + p.release) << "\n"
+              << view::hung("  ", p.about, width);
+    std::cout << "  usual recipe   " << p.default_recipe << "\n  recipes\n"
+              << view::hung("    ", fmt::format("{}", fmt::join(recipes_of(p), " ")), width)
+              << view::hung("  KV types       ",
+                            fmt::format("{} (first is the default)", fmt::join(p.kv_types, " ")), width)
+              << view::hung("  compute buffer ",
+                            p.compute == runtime::ComputeRule::replay
+                                ? "replay of the engine's allocator"
+                                : "closed form of the family, an interval",
+                            width)
+              << "  sources\n";
+    for (const std::string& s : p.sources) std::cout << view::hung("    ", s, width);
     return kDone;
 }
 

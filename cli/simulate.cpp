@@ -71,7 +71,7 @@ int list(bool colour) {
         const sim::Scenario s = sim::read_scenario(std::string(f.text()), std::string(f.path));
         t.rows.push_back({s.name, s.about});
     }
-    std::cout << view::plain_table(t, colour);
+    std::cout << view::plain_table(t, colour, table_width());
     return kDone;
 }
 

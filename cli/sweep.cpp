@@ -25,7 +25,7 @@ int run(const Options& o) {
     const auto points = devices::sweep(o.deployment.deployment(), axes, progress_bar("sweep"));
     std::cout << (o.json  ? sweep_json(axes, points)
                   : o.csv ? sweep_csv(axes, points)
-                          : sweep_text(axes, points, o.markdown, colour_output()));
+                          : sweep_text(axes, points, o.markdown, colour_output(), table_width()));
     for (const devices::SweepPoint& p : points)
         if (p.failure.empty()) return kDone;
     throw Error("sweep", "no point has a plan: " + points.front().failure, "at least one that does");

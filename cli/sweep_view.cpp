@@ -16,7 +16,7 @@ using devices::Axis;
 using devices::SweepPoint;
 
 std::string sweep_text(const std::vector<Axis>& axes, const std::vector<SweepPoint>& points, bool markdown,
-                       bool colour) {
+                       bool colour, std::size_t width) {
     view::TextTable t;
     for (const Axis& a : axes) t.header.push_back(a.name);
     for (const char* name : {"verdict", ">needed", ">budget", ">tokens/s", ">first token", ">job", "differs"})
@@ -27,14 +27,16 @@ std::string sweep_text(const std::vector<Axis>& axes, const std::vector<SweepPoi
         if (!p.failure.empty()) {
             row.push_back(p.failure);
         } else {
-            row.push_back(view::verdict_text(c.verdict));
+            const bool unsupported = c.verdict == plan::Verdict::unsupported;
+            row.push_back(view::verdict_text(c.verdict) +
+                          (unsupported ? ": " + plan::broken_text(plan::kUnsupported, c, {}) : ""));
             row.push_back(view::text(c.needed));
             row.push_back(bytes_text(c.budget));
             for (std::string& cell : view::candidate_cells(c)) row.push_back(std::move(cell));
         }
         t.rows.push_back(std::move(row));
     }
-    return markdown ? view::markdown_table(t) : view::plain_table(t, colour);
+    return markdown ? view::markdown_table(t) : view::plain_table(t, colour, width);
 }
 
 std::string sweep_csv(const std::vector<Axis>& axes, const std::vector<SweepPoint>& points) {
@@ -63,7 +65,9 @@ std::string sweep_csv(const std::vector<Axis>& axes, const std::vector<SweepPoin
         ends(timed, c.first_token.low.value, c.first_token.central.value, c.first_token.high.value);
         ends(timed, c.job.low.value, c.job.central.value, c.job.high.value);
         row.push_back(ok && c.loss.known() ? fmt::format("{:.6g}", c.loss.top1_disagreement.central) : "");
-        row.push_back(p.failure);
+        row.push_back(ok && c.verdict == plan::Verdict::unsupported
+                          ? plan::broken_text(plan::kUnsupported, c, {})
+                          : p.failure);
         t.rows.push_back(std::move(row));
     }
     return view::csv_table(t);

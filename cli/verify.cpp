@@ -46,7 +46,7 @@ std::string table(const kernels::VerifyRun& run) {
                           predicted ? fmt::format("{:.3f}", i.achieved.median / i.predicted) : "",
                           kernels::verdict_name(i.verdict)});
     }
-    return view::plain_table(t, colour_output());
+    return view::plain_table(t, colour_output(), table_width());
 }
 
 view::Json json(const Options& o, const kernels::VerifyRun& run) {

@@ -53,7 +53,7 @@ struct Planner {
         using plan::Expectation;
         using plan::Verdict;
         const std::string text =
-            verdict == Verdict::unsupported
+            verdict == Verdict::unsupported || plans.front().plan.reason == plan::Reason::pool_size_unknown
                 ? plans.front().advice.reason
                 : fmt::format("needs {} of {}",
                               needed.is_exact() ? bytes_text(needed.central)
@@ -87,21 +87,21 @@ struct Planner {
         const plan::Speed& s = p.plan.speed;
         const std::string who = plans.size() > 1 ? p.prepared.model.id + ": " : "";
         const auto rate = [&](const char* name, bool known, const auto& x, double limit, bool from_above,
-                              const char* unit) {
+                              const char* unit, const char* what) {
             if (limit <= 0) return;
             if (!known) {
                 add(name, Outcome::undecided, who + "unknown for this device");
                 return;
             }
             add(name, judge(x, from_above ? limit * tighter : limit * looser, from_above, check),
-                fmt::format("{}{} {}, {:.3g} {}", who, range(x.low.value, x.central.value, x.high.value),
-                            unit, limit, from_above ? "allowed" : "asked"));
+                fmt::format("{}{} {}{}, {:.3g} {} {}", who, range(x.low.value, x.central.value, x.high.value),
+                            unit, what, limit, unit, from_above ? "allowed" : "asked"));
         };
-        rate("min_decode", s.decode_known, s.decode, l.min_decode, false, "tokens/s");
-        rate("max_ttft", s.prefill_known, s.first_token, l.max_ttft, true, "s to the first token");
-        rate("max_job", s.prefill_known, s.job, l.max_job, true, "s for the job");
-        rate("max_load", s.load_known, s.load, l.max_load, true, "s to load");
-        rate("max_energy", s.energy_known, s.energy_per_token, l.max_energy, true, "J a token");
+        rate("min_decode", s.decode_known, s.decode, l.min_decode, false, "tokens/s", "");
+        rate("max_ttft", s.prefill_known, s.first_token, l.max_ttft, true, "s", " to the first token");
+        rate("max_job", s.prefill_known, s.job, l.max_job, true, "s", " for the job");
+        rate("max_load", s.load_known, s.load, l.max_load, true, "s", " to load");
+        rate("max_energy", s.energy_known, s.energy_per_token, l.max_energy, true, "J", " a token");
         if (l.min_context > 0)
             add("min_context", p.knobs.context >= l.min_context ? Outcome::passed : Outcome::failed,
                 fmt::format("{}{} tokens, {} asked", who, count_text(p.knobs.context),

@@ -191,7 +191,8 @@ view::Recommendation recommend(const plan::Deployment& stated, const plan::Deman
     const bool tight = std::any_of(r.decision.broken.begin(), r.decision.broken.end(),
                                    [](std::uint16_t b) { return (b & plan::kDoesNotFit) != 0; });
     if (const std::string note = unknown_host_note(opened.device); !note.empty() && (spills || tight))
-        r.notes.push_back(spills ? "the host's memory is unknown and not checked (--set device.ram=32GiB)"
+        r.notes.push_back(spills ? "the host's memory is unknown, so what would be left to it is undecided "
+                                   "(--set device.ram=32GiB)"
                                  : note);
     if (mixed) try {
             add_mixed(r, opened);

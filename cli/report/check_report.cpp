@@ -97,7 +97,7 @@ std::string github(const std::string& text, bool property) {
 
 }  // namespace
 
-std::string check_text(const CheckRun& run, bool colour) {
+std::string check_text(const CheckRun& run, bool colour, std::size_t width) {
     using view::Style;
     using view::styled;
     view::TextTable t{{"", "check", "where", "why"}, {}};
@@ -109,7 +109,7 @@ std::string check_text(const CheckRun& run, bool colour) {
             {mark, r.check->name, r.check->where, wrong.empty() ? r.summary : sentence(wrong.front())});
         for (std::size_t i = 1; i < wrong.size(); ++i) t.rows.push_back({"", "", "", sentence(wrong[i])});
     }
-    std::string out = view::plain_table(t, colour);
+    std::string out = view::plain_table(t, colour, width);
     if (!run.differences.empty()) {
         out += "\n" + styled("Against the baseline", Style::bold, colour) + "\n";
         for (const devices::Difference& d : run.differences)

@@ -15,7 +15,7 @@ struct CheckRun {
     bool undecided_passes = false;  ///< --undecided pass
 };
 
-std::string check_text(const CheckRun& run, bool colour);
+std::string check_text(const CheckRun& run, bool colour, std::size_t width);
 /// memwall/check/1
 std::string check_json(const CheckRun& run);
 /// JUnit XML (the form that the Jenkins xUnit plugin reads): undecided is a failure

@@ -8,6 +8,7 @@
 #include "cli/report/read_document.h"
 #include "core/base/error.h"
 #include "core/base/size_text.h"
+#include "core/view/plan_text.h"
 #include "core/view/quantity_text.h"
 
 namespace memwall::cli {
@@ -19,7 +20,6 @@ std::string item_key(std::size_t i) {
 
 std::string in_words(std::string name) {
     if (name == "kv_cache") return "KV cache";
-    if (name == "repacked") return "repacked copies";
     std::replace(name.begin(), name.end(), '_', ' ');
     return name;
 }
@@ -30,8 +30,8 @@ void read_memory(Report& r, const Json& memory) {
         if (amount.high.value == 0) continue;
         const auto item = static_cast<plan::Item>(i);
         r.memory.push_back({std::string(kPartWords[static_cast<std::size_t>(part_of(item))].style),
-                            in_words(std::string(plan::item_name(item))), view::text(amount),
-                            view::range_text(amount), std::string(amount.basis)});
+                            std::string(view::item_words(item)), view::text(amount), view::range_text(amount),
+                            std::string(amount.basis)});
     }
     for (const Json& pool : memory.at("pools")) {
         PoolBar bar;

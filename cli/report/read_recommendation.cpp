@@ -58,6 +58,7 @@ Found found_of(const Json& j) {
         c.loss.reason = by_name<quality::Reason>(quality.at("reason").get<std::string>(), quality::kReasons,
                                                  quality::reason_code);
     }
+    f.reason = j.value("reason", "");
     for (const Json& name : j.at("rejected"))
         for (std::size_t i = 0; i < plan::kBrokenKinds; ++i)
             if (plan::broken_name(static_cast<plan::Broken>(1u << i)) == name.get<std::string>())

@@ -107,7 +107,9 @@ TextTable why_not_table(const Report& r) {
             if (option == c.recipe || option == c.draft) why = reason;
         for (unsigned bits = why.empty() ? c.broken : 0; bits != 0; bits &= bits - 1) {
             const auto one = static_cast<plan::Broken>(1u << std::countr_zero(bits));
-            why += (why.empty() ? "" : "; ") + plan::broken_text(one, c.candidate, r.limits);
+            const bool told = (one & (plan::kUnsupported | plan::kUndecided)) != 0 && !c.reason.empty();
+            why +=
+                (why.empty() ? "" : "; ") + (told ? c.reason : plan::broken_text(one, c.candidate, r.limits));
         }
         t.rows.push_back({f.recipe, c.label(), why});
     }

@@ -74,6 +74,7 @@ struct Found {
     plan::Candidate candidate;
     std::string recipe, draft, kv_k, kv_v;
     std::uint16_t broken = 0;
+    std::string reason;  ///< why it is unsupported or undecided, where the numbers do not say it
     bool front = false;
     std::optional<std::array<double, plan::kGoals>> balance;
 

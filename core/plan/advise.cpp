@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/size_text.h"
+#include "core/plan/auto_placement.h"
 #include "core/plan/placement.h"
 
 namespace memwall::plan {
@@ -147,6 +148,17 @@ void suggest_recipe(Advice& a, const Prepared& p, const Knobs& k, const Target& 
     }
 }
 
+/// Spilling is no suggestion while nobody knows what the host has room for.
+void hint_at_host(Advice& a, const Prepared& p, const Knobs& k, const Target& t) {
+    const Plan spilled = evaluate(p, spill(p, t, k, true), t);
+    if (spilled.reason != Reason::pool_size_unknown || spilled.memory.deciding_pool == 0) return;
+    const PoolUse& host = spilled.memory.pools[1];
+    a.warnings.push_back({"host_memory_unknown",
+                          fmt::format("--offload auto would leave {} to the host, whose memory is unknown: "
+                                      "--set device.{}=SIZE says whether that fits",
+                                      bytes_text(host.needed.high), host.name)});
+}
+
 void warn(Advice& a, const Prepared& p, const Knobs& k, const Target& t, const Plan& plan) {
     for (const std::string& w : p.warnings) a.warnings.push_back({"model", w});
     if (p.draft && !p.model.family.empty() && !p.draft->model.family.empty() &&
@@ -237,8 +249,13 @@ std::string reason_text(const Prepared& p, const Knobs& k, const Target& t, cons
                 "one buffer of the plan is larger than the {} that this processor's driver gives out at once",
                 bytes_text(t.largest_allocation));
         case Reason::pool_size_unknown:
-            return fmt::format("needs {}; how much memory {} has is unknown, say --budget",
-                               bytes_text(pool.needed.high), t.device.name);
+            return plan.memory.deciding_pool == 0
+                       ? fmt::format("needs {}; how much memory {} has is unknown, say --budget",
+                                     bytes_text(pool.needed.high), t.device.name)
+                       : fmt::format(
+                             "the {} holds its part, and {} are left to the host, whose memory is "
+                             "unknown: say --set device.{}=SIZE",
+                             plan.memory.pools[0].name, bytes_text(pool.needed.high), pool.name);
         case Reason::runtime_processor:
             return fmt::format("{} does not run on this processor", p.runtime.profile->name);
         case Reason::recipe:
@@ -280,6 +297,7 @@ Advice advise(const Prepared& p, const Knobs& k, const Target& t, const Plan& pl
         suggest_number(a, p, k, t, "--gpu-layers", &Knobs::gpu_layers, 0,
                        static_cast<std::int64_t>(p.model.layers.size()));
     suggest_recipe(a, p, k, t);
+    if (t.discrete) hint_at_host(a, p, k, t);
     if (a.suggestions.empty())
         a.warnings.push_back(
             {"no_single_change", "no single change of context, cache, recipe or placement makes it fit"});

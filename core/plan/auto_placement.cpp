@@ -11,6 +11,11 @@ struct Candidate {
     double tokens_per_second;
 };
 
+/// Memory of unknown size does not refuse a placement; the verdict will say that it is unknown.
+bool may_hold(const Plan& plan) {
+    return plan.verdict == Verdict::fits || plan.reason == Reason::pool_size_unknown;
+}
+
 /// The most layers that fit beside what `knobs` puts there. The verdict is monotone in the layers.
 std::optional<Candidate> most_layers(const Prepared& p, const Target& t, Knobs knobs) {
     std::int64_t fits = -1, beyond = static_cast<std::int64_t>(p.model.layers.size()) + 2;
@@ -22,7 +27,7 @@ std::optional<Candidate> most_layers(const Prepared& p, const Target& t, Knobs k
                                         : (fits + beyond) / 2;
         knobs.gpu_layers = middle;
         const Plan plan = evaluate(p, knobs, t);
-        if (plan.verdict == Verdict::fits) {
+        if (may_hold(plan)) {
             fits = middle;
             speed = plan.speed.decode_known ? plan.speed.decode.central.value : 0;
         } else {

@@ -16,6 +16,9 @@ CoResidence together(std::span<const Plan> plans) {
     all.verdict = all.needed.high <= all.budget ? Verdict::fits
                   : all.needed.low > all.budget ? Verdict::does_not_fit
                                                 : Verdict::too_close_to_call;
+    const auto unknown = [](const Plan& p) { return p.reason == Reason::pool_size_unknown; };
+    if (all.verdict == Verdict::fits && std::any_of(plans.begin(), plans.end(), unknown))
+        all.verdict = Verdict::too_close_to_call;
     return all;
 }
 

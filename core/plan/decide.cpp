@@ -152,6 +152,8 @@ std::string broken_text(Broken one, const Candidate& c, const Constraints& limit
         case kDoesNotFit:
             return fmt::format("needs {} of {}", bytes_text(c.needed.low), bytes_text(c.budget));
         case kUndecided:
+            if (c.reason == Reason::pool_size_unknown)
+                return fmt::format("needs {} of memory whose size is unknown", bytes_text(c.needed.high));
             return fmt::format("needs {} to {} of {}: too close to call", bytes_text(c.needed.low),
                                bytes_text(c.needed.high), bytes_text(c.budget));
         case kMemory:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/shell_word.h"
 #include "core/plan/options.h"
 
 namespace memwall::plan {
@@ -27,17 +28,6 @@ std::string yaml_key(std::string_view name) {
     std::string key(name);
     std::replace(key.begin(), key.end(), '-', '_');
     return key;
-}
-
-std::string shell_word(const std::string& text) {
-    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return std::isalnum(c) ||
-               std::string_view("@%+=:,./_-").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (plain) return text;
-    std::string quoted = "'";
-    for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
 }
 
 std::string line_place(const std::string& file, const YAML::Node& node) {

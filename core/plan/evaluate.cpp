@@ -153,6 +153,12 @@ int severity(Verdict v) {
     return v == Verdict::fits ? 0 : v == Verdict::too_close_to_call ? 1 : 2;
 }
 
+void decide_by(Memory& m, std::size_t pool) {
+    m.deciding_pool = pool;
+    m.budget = m.pools[pool].budget;
+    m.headroom = exact(m.budget) - m.pools[pool].needed;
+}
+
 void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, const Mapping& mapping,
             Bytes untouched) {
     for (std::size_t i = 0; i < m.pool_count; ++i) {
@@ -172,9 +178,7 @@ void settle(Memory& m, const Prepared& p, const Knobs& k, const Target& t, const
     m.load_peak = m.total;
     if (!k.mmap || !p.runtime.profile->weights_mapped)
         m.load_peak += exact(p.weights.largest_tensor);  // one staging buffer
-    const PoolUse& deciding = m.pools[m.deciding_pool];
-    m.budget = deciding.budget;
-    m.headroom = exact(deciding.budget) - deciding.needed;
+    decide_by(m, m.deciding_pool);
 }
 
 void judge(Plan& plan, const Target& t, const Placement& placement) {
@@ -189,9 +193,13 @@ void judge(Plan& plan, const Target& t, const Placement& placement) {
     } else if (t.largest_allocation.value > 0 && placement.largest_buffer > t.largest_allocation) {
         plan.verdict = Verdict::does_not_fit;
         plan.reason = Reason::allocation_limit;
-    } else if (plan.verdict == Verdict::fits && !plan.memory.pools[0].limited) {
+    } else if (plan.verdict == Verdict::fits) {
+        // What an engine always keeps with the host is small; layers, experts and cache left to it are not.
+        const bool host_unknown = placement.spilled && !plan.memory.pools[1].limited;
+        if (plan.memory.pools[0].limited && !host_unknown) return;
         plan.verdict = Verdict::too_close_to_call;
         plan.reason = Reason::pool_size_unknown;
+        decide_by(plan.memory, plan.memory.pools[0].limited ? 1 : 0);
     }
 }
 

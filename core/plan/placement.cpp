@@ -122,6 +122,8 @@ Placement place(const Prepared& p, const Knobs& k, const Target& t) {
             out.device_weights.level = w.total.level, out.device_weights.basis = w.total.basis;
         out.host_weights = w.total.central - device + copy;
         if (k.experts_on_host) out.device_experts = Bytes(0);
+        out.spilled =
+            out.device_layers <= layers || out.host_layer_weights.value > 0 || out.host_kv.value > 0;
     }
     out.largest_buffer = w.largest_tensor;
     for (const memory::KvGroup& g : p.kv_groups)

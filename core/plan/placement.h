@@ -8,6 +8,7 @@ namespace memwall::plan {
 /// Split of weights, cache and state between the processor's pool and host memory.
 struct Placement {
     bool two_pools = false;
+    bool spilled = false;            ///< layers, experts or cache are left to the host, not tables alone
     std::int64_t device_layers = 0;  ///< the output counts as one, as engines count
     Interval<Bytes> device_weights;
     Bytes host_weights, device_kv, host_kv, device_state, host_state;

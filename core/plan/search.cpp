@@ -41,7 +41,8 @@ void evaluate_block(const Grid& grid, const Prepared& p, const Target& t, const 
                 k.sequences = sequences;
                 for (const bool offload : grid.offload) {
                     Candidate& c = *out++;
-                    c.reason = Reason::kv_type;
+                    // A runtime that does not run here at all lacks more than a KV type.
+                    c.reason = t.refusal != Reason::fits ? t.refusal : Reason::kv_type;
                     if (!available) continue;
                     try {
                         const Knobs placed = offload ? spill(p, t, k, true) : place_automatically(p, t, k);

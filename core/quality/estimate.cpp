@@ -178,14 +178,17 @@ class Nearest {
     std::string best_file_;
 };
 
-std::string basis_of(const WeightQuality& w, const Loss& loss) {
+std::string basis_of(const WeightQuality& w, const KvChoice& cache, const Loss& loss) {
     const FitBook& book = fit_book();
+    const bool whole_cache = cache.keys == KvClass::full && cache.values == KvClass::full;
     std::string ids;
     for (const std::string& id : w.evidence) ids += (ids.empty() ? "" : ", ") + id;
     switch (w.loss.status) {
         case Status::measured:
-            return ids.empty() ? "nothing is quantized, or only to the format it was trained in"
-                               : fmt::format("rows of this model: {}", ids);
+            if (!ids.empty()) return fmt::format("rows of this model: {}", ids);
+            return whole_cache    ? "nothing is quantized, or only to the format it was trained in"
+                   : loss.known() ? "the cache alone is quantized: what it lost on other models and settings"
+                                  : std::string(reason_text(loss.reason));
         case Status::interpolated:
             return fmt::format("between two rows of this model: {}", ids);
         case Status::estimated:
@@ -208,7 +211,7 @@ Estimate explain(const model::Model& model, const WeightQuality& weights, const 
                  const KvChoice& cache) {
     Estimate e;
     e.loss = combine(weights, cache);
-    e.basis = basis_of(weights, e.loss);
+    e.basis = basis_of(weights, cache, e.loss);
     e.flags = flag_words(e.loss.flags);
     Nearest nearest(model, weights, recipe);
     if (!e.loss.known()) nearest.add_row(reason_row(e.loss.reason));

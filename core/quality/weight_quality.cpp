@@ -40,6 +40,8 @@ Loss with_cache(const Loss& weights, const KvEffect& cache) {
     sum.ln_ppl = plus(sum.ln_ppl, {0.39 * cache.kld.low, cache.kld.central, 1.1 * cache.kld.high});
     sum.ln_ppl_high95 += 1.1 * cache.kld.high;
     sum.kld = plus(sum.kld, cache.kld);
+    // Weights below the noise say nothing of what the cache adds.
+    if (cache.kld.high > kNoiseCeiling) sum.flags &= static_cast<std::uint16_t>(~kBelowNoise);
     if (cache.kld.high > 0) sum.top1_disagreement = top1_band(sum.kld);
     return sum;
 }

@@ -48,9 +48,8 @@ bool is_block_linear(const model::Tensor& t) {
 
 namespace {
 
-constexpr double kNoiseFloor = 0.003;    // QUALITY a.3: below it the log error is meaningless,
-constexpr double kNoiseCeiling = 0.005;  // "below 0.5 %"
-constexpr double kKldFloor = 2.5e-5;     // BF16 against F16 (QUALITY a.5)
+constexpr double kNoiseFloor = 0.003;  // QUALITY a.3: below it the log error is meaningless,
+constexpr double kKldFloor = 2.5e-5;   // BF16 against F16 (QUALITY a.5)
 constexpr double kTop1Floor = 0.0026;
 
 Band times(double central, double factor) {

@@ -12,6 +12,9 @@ WeightQuality weigh_types(const model::Model& model, std::span<const quant::Form
 void weigh_loss(WeightQuality& w, const model::Model& model, const RecipeInfo& recipe, Imatrix imatrix,
                 const std::vector<EvidenceRow>& rows);
 
+/// Above it a loss is no rounding noise any more: "below 0.5 %" (QUALITY a.3).
+inline constexpr double kNoiseCeiling = 0.005;
+
 /// Top-1 disagreement of a KLD band, with the error of the law itself (x/1.23, QUALITY a.5).
 Band top1_band(const Band& kld);
 

@@ -74,13 +74,14 @@ struct ArchitectureQuirk {
     std::string_view architecture;
     bool falcon;
     int layers_of_70b;  ///< layer count that the engine labels "70B"; 0 = none
+    /// The checkpoint's experts are in this format already: the converter repacks them, the quantizer refuses
+    /// to touch them ("requantizing from type mxfp4 is disabled"), and files of every label hold them so.
+    std::string_view experts;
 };
 
-constexpr ArchitectureQuirk kQuirks[] = {{"falcon", true, 0},
-                                         {"llama", false, 80},
-                                         {"qwen2", false, 80},
-                                         {"deci", false, 80},
-                                         {"jais2", false, 68}};
+constexpr ArchitectureQuirk kQuirks[] = {{"falcon", true, 0, {}},  {"llama", false, 80, {}},
+                                         {"qwen2", false, 80, {}}, {"deci", false, 80, {}},
+                                         {"jais2", false, 68, {}}, {"gpt-oss", false, 0, "MXFP4"}};
 
 /// What the rule asks of the whole model.
 struct ModelFacts {
@@ -89,7 +90,8 @@ struct ModelFacts {
     bool has_output = false;
     bool mixture = false;  ///< more than one expert: layers are read from names, not counted
     bool is_70b = false;
-    Conditions conditions = kAlways;  ///< those that hold for every tensor
+    std::optional<Format> trained_experts;  ///< as the checkpoint stores them, where below 16 bits
+    Conditions conditions = kAlways;        ///< those that hold for every tensor
 };
 
 /// Query heads a KV head of the first layer, as the engine takes it: 0 where that layer has no attention and
@@ -119,6 +121,7 @@ ModelFacts facts_of(const model::Model& model, const std::vector<TensorKind>& ki
     for (const ArchitectureQuirk& q : kQuirks)
         if (q.architecture == model.architecture) {
             falcon = q.falcon;
+            if (!q.experts.empty()) f.trained_experts = ggml(q.experts);
             f.is_70b = q.layers_of_70b == static_cast<int>(model.layers.size()) && gqa > 1;
         }
     f.conditions = static_cast<Conditions>(
@@ -177,6 +180,13 @@ Format kept_format(const model::Tensor& tensor, Treatment treatment, Format defa
     return default_type == ggml("F16") ? default_type : ggml("BF16");
 }
 
+/// The format of experts that stay as they were trained; a file's own tensors say how they are stored.
+std::optional<Format> trained_format(const model::Tensor& tensor, const ModelFacts& facts) {
+    if (!facts.trained_experts || tensor.dims[2] == 1) return {};
+    const bool stored = tensor.format.family == Family::unknown || tensor.format == *facts.trained_experts;
+    return stored ? facts.trained_experts : std::nullopt;
+}
+
 bool is_float(Format format) {
     return find_block_format(format.ggml_type)->block_len == 1;
 }
@@ -217,6 +227,8 @@ std::vector<Format> assign_file_type(const FileType& type, const model::Model& m
             format = *output;
         } else if (const auto wanted = overrides.find(tensor.name)) {
             format = *wanted;  // and the tensor is not counted, as in the engine
+        } else if (const auto trained = trained_format(tensor, facts)) {
+            format = *trained;
         } else if (!is_float(default_type)) {
             format = chooser.choose(tensor, kind.category);
         }

@@ -23,11 +23,11 @@ std::int64_t padded(std::int64_t value, std::int64_t step) {
 }
 
 void check(const CellModel& model, const EngineSettings& s) {
-    check_count("n_ctx", s.n_ctx, 1);
-    check_count("n_batch", s.n_batch, 1);
-    check_count("n_ubatch", s.n_ubatch, 0);
-    check_count("n_seq", s.n_seq, 1, kMaxSequences);
-    check_count("n_outputs_max", s.n_outputs_max, 0);
+    check_count("--context", s.n_ctx, 1);
+    check_count("--batch", s.n_batch, 1);
+    check_count("--ubatch", s.n_ubatch, 0);
+    check_count("--sequences", s.n_seq, 1, kMaxSequences);
+    check_count("--runtime-option n_outputs_max", s.n_outputs_max, 0);
     if (s.quantized_values && !s.flash_attention)
         throw Error("--kv-v", "a quantized value cache without flash attention", "f16, bf16 or f32",
                     "turn flash attention on");

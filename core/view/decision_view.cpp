@@ -51,6 +51,7 @@ TextTable table_of(const Recommendation& r, const std::string& first) {
     if (r.search.grid.offload.size() > 1) t.header.push_back(">on card");
     for (const char* name : {">memory", ">tokens/s", ">first token", ">job", "differs"})
         t.header.emplace_back(name);
+    t.spare = {"first token", "context", "job"};
     return t;
 }
 
@@ -107,6 +108,10 @@ void add_candidate(Json& j, const Candidate& c) {
     j["verdict"] = plan::verdict_name(c.verdict);
     j["needed_bytes"] = quantity(c.needed);
     j["budget_bytes"] = c.budget.value;
+    if (c.verdict == plan::Verdict::unsupported)
+        j["reason"] = plan::broken_text(plan::kUnsupported, c, {});
+    else if (c.reason == plan::Reason::pool_size_unknown)
+        j["reason"] = plan::broken_text(plan::kUndecided, c, {});
     j["footprint_bytes"] = quantity(c.footprint);
     if (c.decode_known) j["decode_tokens_per_second"] = quantity(c.decode);
     if (c.timed) {
@@ -149,9 +154,14 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
                                 std::size_t front_rows) {
     const plan::Decision& d = r.decision;
     const auto& all = r.search.candidates;
-    std::string out = fmt::format("{} on {}: {} configurations, {} admitted, {} on the front\n\n", r.model,
-                                  r.device, count_text(static_cast<std::int64_t>(all.size())),
-                                  count_text(static_cast<std::int64_t>(d.admitted.size())), d.front.size());
+    const std::size_t text = text_columns(width);
+    std::string out =
+        hung("",
+             fmt::format("{} on {}: {} configurations, {} admitted, {} on the front", r.model, r.device,
+                         count_text(static_cast<std::int64_t>(all.size())),
+                         count_text(static_cast<std::int64_t>(d.admitted.size())), d.front.size()),
+             width) +
+        "\n";
     const std::int64_t answer = d.best[static_cast<std::size_t>(r.demands.goal())];
     if (!d.admitted.empty()) {
         TextTable t = table_of(r, "priority");
@@ -160,7 +170,7 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
                 t.rows.push_back(
                     row_of(r, all[static_cast<std::size_t>(i)],
                            (g == r.demands.goal() ? "> " : "  ") + std::string(plan::goal_name(g))));
-        out += plain_table(t, colour) + "\n";
+        out += plain_table(t, colour, width) + "\n";
         if (answer >= 0)
             out += styled("Use it: ", Style::bold, colour) +
                    plan::command_line(plan::deployment_of(
@@ -177,7 +187,7 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
                 const std::size_t at = n == 1 ? 0 : k * (d.front.size() - 1) / (n - 1);
                 front.rows.push_back(row_of(r, all[d.front[at]], ""));
             }
-            out += plain_table(front, colour) + "\n";
+            out += plain_table(front, colour, width) + "\n";
         }
     } else {
         out += styled("Nothing is admitted.", Style::bad, colour) + "\n\n";
@@ -190,7 +200,7 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
         out += "\n";
     }
     for (const std::string& note : r.notes)
-        for (const std::string& line : wrapped("Note: " + note, width)) out += line + "\n";
+        for (const std::string& line : wrapped("Note: " + note, text)) out += line + "\n";
     if (!r.notes.empty()) out += "\n";
     std::string why;
     for (std::size_t recipe = 0; recipe < r.search.grid.recipes.size(); ++recipe) {
@@ -200,7 +210,7 @@ std::string recommendation_text(const Recommendation& r, bool colour, std::size_
         const Candidate& c = all[static_cast<std::size_t>(index)];
         const std::string line = fmt::format("{}: {}", candidate_text(r.search.grid, c), reason_of(r, c));
         bool first = true;
-        for (const std::string& part : wrapped(line, width > 6 ? width - 6 : width)) {
+        for (const std::string& part : wrapped(line, text - 6)) {
             why += (first ? "  " : "      ") + part + "\n";
             first = false;
         }

@@ -5,6 +5,7 @@
 
 #include "core/base/size_text.h"
 #include "core/view/json_parts.h"
+#include "core/view/text_table.h"
 
 namespace memwall::view {
 namespace {
@@ -33,52 +34,46 @@ Json rate_or_null(double v) {
 
 }  // namespace
 
-std::string device_text(const device::Device& d, bool colour) {
+std::string device_text(const device::Device& d, bool colour, std::size_t width) {
     std::string out = styled(d.name, Style::bold, colour) + "  " + d.id + "\n";
-    out +=
-        fmt::format("  {}{}{}{}\n", d.device_class, d.os.empty() ? "" : ", " + d.os,
+    const auto row = [&](std::string_view name, const std::string& text) {
+        out += hung(fmt::format("  {:<10} ", name), text, width);
+    };
+    out += hung(
+        "  ",
+        fmt::format("{}{}{}{}", d.device_class, d.os.empty() ? "" : ", " + d.os,
                     d.year ? fmt::format(", {}", d.year) : "",
-                    d.confidence.empty() ? "" : fmt::format(", memory line of {} confidence", d.confidence));
+                    d.confidence.empty() ? "" : fmt::format(", memory line of {} confidence", d.confidence)),
+        width);
     for (const device::Pool& p : d.pools) {
-        out += fmt::format("  {:<10} {}, usable by one process {} ({})\n", p.name,
-                           p.capacity.value > 0 ? bytes_text(p.capacity) : "size unknown",
-                           bytes_text(p.usable), p.usable_rule.empty() ? "no rule" : p.usable_rule);
+        row(p.name, fmt::format("{}, usable by one process {} ({})",
+                                p.capacity.value > 0 ? bytes_text(p.capacity) : "size unknown",
+                                bytes_text(p.usable), p.usable_rule.empty() ? "no rule" : p.usable_rule));
         const bool calibrated = p.measured_bandwidth == p.bandwidth;  // no data sheet says it
-        out += fmt::format(
-            "  {:<10} {}{}{}\n", "", p.memory_type.empty() ? "" : p.memory_type + " ",
-            p.bandwidth.value > 0 ? rate_text(p.bandwidth) + (calibrated ? " measured" : " peak")
-                                  : "bandwidth unknown",
-            p.measured_bandwidth.value > 0 && !calibrated
-                ? fmt::format(", {} measured ({})", rate_text(p.measured_bandwidth), p.measured_scope)
-                : "");
+        row("", fmt::format(
+                    "{}{}{}", p.memory_type.empty() ? "" : p.memory_type + " ",
+                    p.bandwidth.value > 0 ? rate_text(p.bandwidth) + (calibrated ? " measured" : " peak")
+                                          : "bandwidth unknown",
+                    p.measured_bandwidth.value > 0 && !calibrated
+                        ? fmt::format(", {} measured ({})", rate_text(p.measured_bandwidth), p.measured_scope)
+                        : ""));
     }
     for (const device::Processor& p : d.processors) {
-        out += fmt::format("  {:<10} {}; {}\n", device::kind_name(p.kind), p.name, rates(p));
-        if (!p.isa.empty()) out += fmt::format("  {:<10} {}\n", "", fmt::join(p.isa, " "));
+        row(device::kind_name(p.kind), fmt::format("{}; {}", p.name, rates(p)));
+        if (!p.isa.empty()) row("", fmt::format("{}", fmt::join(p.isa, " ")));
         if (p.max_allocation.value > 0)
-            out += fmt::format("  {:<10} at most {} in one buffer\n", "", bytes_text(p.max_allocation));
+            row("", fmt::format("at most {} in one buffer", bytes_text(p.max_allocation)));
     }
-    if (d.link) out += fmt::format("  {:<10} {} {}\n", "link", d.link->name, rate_text(d.link->bandwidth));
+    if (d.link) row("link", fmt::format("{} {}", d.link->name, rate_text(d.link->bandwidth)));
     if (d.storage.read.value > 0)
-        out += fmt::format("  {:<10} {} reads {}\n", "storage", d.storage.type, rate_text(d.storage.read));
+        row("storage", fmt::format("{} reads {}", d.storage.type, rate_text(d.storage.read)));
     if (d.sustained_fraction > 0)
-        out += fmt::format("  {:<10} {:.0f} % of the cold rate after minutes\n", "sustained",
-                           d.sustained_fraction * 100);
-    for (const std::string& note : d.notes) {
-        bool first = true;
-        for (const std::string& line : wrapped(note, 84)) {
-            out += fmt::format("  {:<10} {}\n", first ? "note" : "", line);
-            first = false;
-        }
-    }
+        row("sustained", fmt::format("{:.0f} % of the cold rate after minutes", d.sustained_fraction * 100));
+    const std::size_t text = text_columns(width);
+    for (const std::string& note : d.notes) out += hung("  note       ", note, text);
     if (!d.sources.empty()) out += "  " + styled("sources", Style::bold, colour) + "\n";
-    for (const auto& [field, source] : d.sources) {
-        bool first = true;
-        for (const std::string& line : wrapped(source, 74)) {
-            out += fmt::format("    {:<18} {}\n", first ? field : "", styled(line, Style::dim, colour));
-            first = false;
-        }
-    }
+    for (const auto& [field, source] : d.sources)
+        out += hung(fmt::format("    {:<18} ", field), source, text, Style::dim, colour);
     return out;
 }
 
@@ -119,21 +114,6 @@ std::string device_json(const device::Device& d) {
     j["sustained_fraction"] = rate_or_null(d.sustained_fraction);
     j["notes"] = d.notes;
     j["sources"] = d.sources;
-    return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string table_json(std::string_view schema, std::string_view key, const TextTable& t) {
-    Json j = document(schema);
-    Json rows = Json::array();
-    for (const auto& row : t.rows) {
-        Json o;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string& h = t.header[i];
-            o[h.starts_with(">") ? h.substr(1) : h] = row[i];
-        }
-        rows.push_back(std::move(o));
-    }
-    j[std::string(key)] = std::move(rows);
     return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

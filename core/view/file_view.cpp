@@ -62,7 +62,7 @@ TextTable format_table(const std::map<std::string, FormatUse>& formats) {
 
 }  // namespace
 
-std::string gguf_view(const model::GgufFile& f, FileParts parts, bool json, bool colour) {
+std::string gguf_view(const model::GgufFile& f, FileParts parts, bool json, bool colour, std::size_t width) {
     std::map<std::string, FormatUse> formats;
     std::int64_t total = 0;
     for (const model::GgufTensor& t : f.tensors) {
@@ -76,7 +76,7 @@ std::string gguf_view(const model::GgufFile& f, FileParts parts, bool json, bool
     std::vector<std::string> warnings = f.warnings;
     try {
         const model::Model m = model::model_from_gguf(f, f.name);
-        description = model_text(m, colour);
+        description = model_text(m, colour, width);
         for (const std::string& w : m.warnings) warnings.push_back(w);
     } catch (const Error& e) {
         description = fmt::format("no plan can be made of it: {}\n", e.what());
@@ -115,25 +115,26 @@ std::string gguf_view(const model::GgufFile& f, FileParts parts, bool json, bool
         fmt::format("\nGGUF version {}{}, {} metadata keys, {} tensors, {} of tensors, header {}\n",
                     f.version, f.big_endian ? ", big-endian" : "", f.metadata.size(), f.tensors.size(),
                     bytes_text(Bytes(total)), bytes_text(Bytes(static_cast<std::int64_t>(f.header_bytes))));
-    out += plain_table(format_table(formats), colour);
+    out += plain_table(format_table(formats), colour, width);
     if (parts.metadata) {
         TextTable t{{"key", "type", "value"}, {}};
         for (const model::GgufEntry& e : f.metadata)
             t.rows.push_back({e.key, std::string(model::gguf_type_name(e.value.type)), value_text(e.value)});
-        out += "\n" + plain_table(t, colour);
+        out += "\n" + plain_table(t, colour, width);
     }
     if (parts.tensors) {
         TextTable t{{"tensor", "shape", "format", ">bytes"}, {}};
         for (const model::GgufTensor& x : f.tensors)
             t.rows.push_back(
                 {x.name, shape(x.dims, x.dimensions), quant::format_name(x.format), count_text(x.bytes)});
-        out += "\n" + plain_table(t, colour);
+        out += "\n" + plain_table(t, colour, width);
     }
     for (const std::string& w : f.warnings) out += "Note: " + w + "\n";
     return out;
 }
 
-std::string safetensors_view(const model::SafetensorsSet& set, FileParts parts, bool json, bool colour) {
+std::string safetensors_view(const model::SafetensorsSet& set, FileParts parts, bool json, bool colour,
+                             std::size_t width) {
     std::map<std::string, FormatUse> formats;
     TextTable tensors{{"tensor", "shape", "type", ">bytes"}, {}};
     std::size_t count = 0;
@@ -168,11 +169,11 @@ std::string safetensors_view(const model::SafetensorsSet& set, FileParts parts, 
     std::string out = fmt::format("safetensors, {} file{}, {} tensors, {} of tensors\n", set.files.size(),
                                   set.files.size() == 1 ? "" : "s", count,
                                   bytes_text(Bytes(static_cast<std::int64_t>(set.data_bytes()))));
-    out += plain_table(format_table(formats), colour);
+    out += plain_table(format_table(formats), colour, width);
     if (parts.metadata && !set.files.empty())
         for (const auto& [key, value] : set.files.front().metadata)
             out += fmt::format("  {}  {}\n", key, value.substr(0, 80));
-    if (parts.tensors) out += "\n" + plain_table(tensors, colour);
+    if (parts.tensors) out += "\n" + plain_table(tensors, colour, width);
     for (const std::string& w : set.warnings) out += "Note: " + w + "\n";
     return out;
 }

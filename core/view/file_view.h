@@ -13,8 +13,10 @@ struct FileParts {
     bool metadata = false;
 };
 
-/// memwall/inspect/1 when `json` (then with every part), else text.
-std::string gguf_view(const model::GgufFile& file, FileParts parts, bool json, bool colour);
-std::string safetensors_view(const model::SafetensorsSet& set, FileParts parts, bool json, bool colour);
+/// memwall/inspect/1 when `json` (then with every part), else text with tables of at most `width` columns.
+std::string gguf_view(const model::GgufFile& file, FileParts parts, bool json, bool colour,
+                      std::size_t width = 0);
+std::string safetensors_view(const model::SafetensorsSet& set, FileParts parts, bool json, bool colour,
+                             std::size_t width = 0);
 
 }  // namespace memwall::view

@@ -5,6 +5,7 @@
 
 #include "core/base/ledger.h"
 #include "core/plan/advise.h"
+#include "core/plan/co_resident.h"
 #include "core/plan/prepare.h"
 
 namespace memwall::view {
@@ -17,6 +18,7 @@ std::string plan_json(const plan::Prepared& prepared, const plan::Knobs& knobs, 
 std::string ledger_json(const LedgerItem& item);
 
 /// memwall/compare/1: an array of plan documents under "plans".
-std::string compare_json(const std::vector<std::string>& plan_documents);
+std::string compare_json(const std::vector<std::string>& plan_documents,
+                         const plan::CoResidence* together = nullptr);
 
 }  // namespace memwall::view

@@ -61,7 +61,8 @@ bool is_table(const LedgerItem& item) {
 }
 
 /// One line a child, one column an input; the sources stay in the JSON document.
-void print_table(std::string& out, const LedgerItem& item, std::size_t depth, bool colour) {
+void print_table(std::string& out, const LedgerItem& item, std::size_t depth, bool colour,
+                 std::size_t width) {
     TextTable table;
     table.header = {"", one_value_heading(item.children.front().unit)};
     std::vector<std::string> names;
@@ -80,25 +81,27 @@ void print_table(std::string& out, const LedgerItem& item, std::size_t depth, bo
     }
     const std::string indent(2 * depth, ' ');
     if (!item.children.front().formula.empty())
-        out += indent + "  each = " + item.children.front().formula + "\n";
-    std::istringstream lines(plain_table(table, colour));
+        out += hung(indent + "  each = ", item.children.front().formula, width);
+    const std::size_t left = width > indent.size() + 4 ? width - indent.size() - 4 : 0;
+    std::istringstream lines(plain_table(table, colour, left));
     for (std::string line; std::getline(lines, line);) out += indent + "    " + line + "\n";
 }
 
-void print(std::string& out, const LedgerItem& item, std::size_t depth, bool colour) {
+void print(std::string& out, const LedgerItem& item, std::size_t depth, bool colour, std::size_t width) {
     const std::string indent(2 * depth, ' ');
-    out += indent + styled(item.name, Style::bold, colour) + "  " + value_text(item) + "\n";
-    if (!item.formula.empty()) out += indent + "  = " + item.formula + "\n";
+    const std::string head = hung(indent + item.name + "  ", value_text(item), width);
+    out += indent + styled(item.name, Style::bold, colour) + head.substr(indent.size() + item.name.size());
+    if (!item.formula.empty()) out += hung(indent + "  = ", item.formula, width);
     std::size_t name = 0, value = 0;
     for (const LedgerInput& i : item.inputs) {
         name = std::max(name, columns(i.name));
         value = std::max(value, columns(i.value));
     }
     for (const LedgerInput& i : item.inputs)
-        out += fmt::format("{}    {}  {}  {}\n", indent, pad_right(i.name, name), pad_left(i.value, value),
-                           styled(i.source, Style::dim, colour));
-    if (is_table(item)) return print_table(out, item, depth, colour);
-    for (const LedgerItem& child : item.children) print(out, child, depth + 1, colour);
+        out += hung(fmt::format("{}    {}  {}  ", indent, pad_right(i.name, name), pad_left(i.value, value)),
+                    i.source, width, Style::dim, colour);
+    if (is_table(item)) return print_table(out, item, depth, colour, width);
+    for (const LedgerItem& child : item.children) print(out, child, depth + 1, colour, width);
 }
 
 }  // namespace
@@ -114,9 +117,9 @@ std::string value_text(const LedgerItem& item) {
     return text;
 }
 
-std::string ledger_text(const LedgerItem& item, bool colour) {
+std::string ledger_text(const LedgerItem& item, bool colour, std::size_t width) {
     std::string out;
-    print(out, item, 0, colour);
+    print(out, item, 0, colour, width);
     return out;
 }
 

@@ -7,8 +7,8 @@
 
 namespace memwall::view {
 
-/// The tree below `item`: value, formula, inputs with their sources.
-std::string ledger_text(const LedgerItem& item, bool colour);
+/// The tree below `item`: value, formula, inputs with their sources; long ones wrapped at `width`, 0 = never.
+std::string ledger_text(const LedgerItem& item, bool colour, std::size_t width = 0);
 /// "119.0 MiB (124,780,544 bytes)", "2.24 tokens/s", ...
 std::string value_text(const LedgerItem& item);
 

@@ -50,14 +50,6 @@ std::string layer_text(const model::Layer& l) {
     return text.empty() ? "nothing known" : text;
 }
 
-Bytes kv_per_token(const model::Model& m) {
-    const quant::KvType f16 = *quant::parse_kv_type("f16");
-    Bytes total;
-    for (const memory::KvGroup& g : memory::kv_groups(m, true))
-        if (g.window == 0 && g.fixed_cells == 0) total += memory::kv_token_bytes(g, f16, f16) * g.layers;
-    return total;
-}
-
 }  // namespace
 
 std::vector<LayerKind> layer_kinds(const model::Model& m) {
@@ -72,17 +64,26 @@ std::vector<LayerKind> layer_kinds(const model::Model& m) {
     return kinds;
 }
 
+Bytes kv_per_token(const model::Model& m) {
+    const quant::KvType f16 = *quant::parse_kv_type("f16");
+    Bytes total;
+    for (const memory::KvGroup& g : memory::kv_groups(m, true))
+        if (g.window == 0 && g.fixed_cells == 0) total += memory::kv_token_bytes(g, f16, f16) * g.layers;
+    return total;
+}
+
 std::string kv_per_token_text(const model::Model& m) {
     const Bytes b = kv_per_token(m);
     return b.value > 0 ? bytes_text(b) : "-";
 }
 
-std::string model_text(const model::Model& m, bool colour) {
+std::string model_text(const model::Model& m, bool colour, std::size_t width) {
     std::string out = styled(m.id, Style::bold, colour) + "\n";
     const auto row = [&](const char* name, const std::string& value, const std::string& source = "") {
-        if (!value.empty())
-            out += fmt::format("  {:<18} {}{}\n", name, value,
-                               source.empty() ? "" : "  " + styled(source, Style::dim, colour));
+        if (value.empty()) return;
+        const std::string lead = fmt::format("  {:<18} ", name);
+        out += source.empty() ? hung(lead, value, width)
+                              : hung(lead + value + "  ", source, width, Style::dim, colour);
     };
     row("architecture", m.architecture, m.source("architecture"));
     row("repository", m.hf_repo);
@@ -100,7 +101,8 @@ std::string model_text(const model::Model& m, bool colour) {
     if (!m.stored_recipe.empty()) row("stored as", m.stored_recipe);
     if (m.file_bytes > 0) row("file", bytes_text(Bytes(static_cast<std::int64_t>(m.file_bytes))));
     out += fmt::format("  {:<18} {}\n", "layers", m.layers.size());
-    for (const LayerKind& k : layer_kinds(m)) out += fmt::format("    {:>3} x {}\n", k.layers, k.text);
+    for (const LayerKind& k : layer_kinds(m))
+        out += hung(fmt::format("    {:>3} x ", k.layers), k.text, width);
     if (!m.prediction_layers.empty()) row("prediction layers", fmt::format("{}", m.prediction_layers.size()));
     row("KV cache",
         fmt::format("{} a token in f16{}", kv_per_token_text(m),

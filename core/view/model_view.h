@@ -16,10 +16,12 @@ struct LayerKind {
 /// Kinds in order of first appearance.
 std::vector<LayerKind> layer_kinds(const model::Model& model);
 
-std::string model_text(const model::Model& model, bool colour);
+std::string model_text(const model::Model& model, bool colour, std::size_t width = 0);
 std::string model_json(const model::Model& model);  ///< memwall/model-view/1
 
 /// "128.0 KiB": f16 cache bytes of one token beyond all windows; "-" for models that keep none.
+/// Of one f16 cache entry in all layers, beyond any window.
+Bytes kv_per_token(const model::Model& model);
 std::string kv_per_token_text(const model::Model& model);
 
 }  // namespace memwall::view

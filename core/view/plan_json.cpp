@@ -166,10 +166,14 @@ std::string plan_json(const plan::Prepared& p, const plan::Knobs& k, const plan:
     return d.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string compare_json(const std::vector<std::string>& plan_documents) {
+std::string compare_json(const std::vector<std::string>& plan_documents, const plan::CoResidence* together) {
     Json d = document("memwall/compare/1");
     d["plans"] = Json::array();
     for (const std::string& text : plan_documents) d["plans"].push_back(Json::parse(text));
+    if (together)
+        d["together"] = {{"needed_bytes", quantity(together->needed)},
+                         {"budget_bytes", together->budget.value},
+                         {"verdict", plan::verdict_name(together->verdict)}};
     return d.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -20,6 +20,12 @@ struct Screen {
     std::size_t width;
     std::string out;
 
+    /// Of the memory bars: what the longest range leaves; none where that is too little to compare by.
+    std::size_t bar_columns() const {
+        constexpr std::size_t kAround = 2 + kLabel + 1 + kValue + 2 + 2 + 21, kLeast = 4;
+        const std::size_t left = width > kAround ? width - kAround : 0;
+        return left < kLeast ? 0 : std::min(left, kBar);
+    }
     void line(const std::string& text = "") { out += text + "\n"; }
     void head(const std::string& text) { line("\n" + styled(text, Style::bold, colour)); }
     void dim_note(std::string_view lead, std::string_view text) {
@@ -37,30 +43,12 @@ struct Screen {
 };
 
 std::string item_label(const plan::Prepared& p, const plan::Knobs& k, plan::Item item) {
-    switch (item) {
-        case plan::Item::weights:
-            return "weights " + p.recipe;
-        case plan::Item::kv_cache:
-            return k.kv_k == k.kv_v ? fmt::format("KV cache {}", k.kv_k.name)
-                                    : fmt::format("KV cache {}/{}", k.kv_k.name, k.kv_v.name);
-        case plan::Item::recurrent_state:
-            return "recurrent state";
-        case plan::Item::compute_buffer:
-            return "compute buffer";
-        case plan::Item::output_buffer:
-            return "output buffer";
-        case plan::Item::repacked:
-            return "repacked copies";
-        case plan::Item::draft:
-            return "draft model";
-        case plan::Item::projector:
-            return "projector";
-        case plan::Item::adapter:
-            return "adapter";
-        case plan::Item::overhead:
-            return "overhead";
-    }
-    return "";
+    std::string label(item_words(item));
+    if (item == plan::Item::weights) label += " " + p.recipe;
+    if (item == plan::Item::kv_cache)
+        label += k.kv_k == k.kv_v ? fmt::format(" {}", k.kv_k.name)
+                                  : fmt::format(" {}/{}", k.kv_k.name, k.kv_v.name);
+    return label;
 }
 
 /// One line: label, value, bar, and the range or a remark.
@@ -69,10 +57,11 @@ void memory_row(Screen& s, const std::string& label, const Interval<Bytes>& valu
     const double share = scale.value > 0 ? value.central.as_double() / scale.as_double() : 0;
     const std::string tail =
         bytes_text(value.low) == bytes_text(value.high) ? std::string(remark) : range_text(value);
-    const std::string row = fmt::format("  {} {}  {}", pad_right(label, kLabel),
-                                        pad_left(text(value), kValue), pad_right(bar(share, kBar), kBar));
-    std::string full = row + "  " + styled(tail, Style::dim, s.colour);
-    while (!full.empty() && full.back() == ' ') full.pop_back();
+    const std::size_t length = s.bar_columns();
+    std::string row = fmt::format("  {} {}", pad_right(label, kLabel), pad_left(text(value), kValue));
+    if (length > 0) row += "  " + pad_right(bar(share, length), length);
+    std::string full = hung(row + "  ", tail, s.width, Style::dim, s.colour);
+    full.erase(full.find_last_not_of(" \n") + 1);
     s.line(full);
 }
 
@@ -106,18 +95,23 @@ void memory_part(Screen& s, const plan::Prepared& p, const plan::Knobs& k, const
                        pool.capacity.value > 0 ? fmt::format("of {}", bytes_text(pool.capacity))
                                                : std::string("as told"));
         else
-            s.line(fmt::format("  {} unknown: {}", pad_right("budget", kLabel),
-                               n == 0 ? std::string("--budget SIZE decides")
-                                      : fmt::format("--set device.{}=SIZE says it", pool.name)));
+            s.out += hung(fmt::format("  {} unknown: ", pad_right("budget", kLabel)),
+                          n == 0 ? std::string("--budget SIZE decides")
+                                 : fmt::format("--set device.{}=SIZE says it", pool.name),
+                          s.width);
         for (const auto& [basis, items] : bases) s.dim_note(items + ": ", basis);
     }
 }
 
 void rate_row(Screen& s, const std::string& label, const std::string& value, const std::string& range,
               const std::string& tail) {
-    const std::string row = fmt::format("  {} {}  ", pad_right(label, kLabel), pad_left(value, kValue + 9));
-    s.line(tail.empty() ? row + range
-                        : row + pad_right(range, kBar) + "  " + styled(tail, Style::dim, s.colour));
+    const std::string row = fmt::format("  {} {}  ", pad_right(label, kLabel),
+                                        pad_left(value, s.width < 80 ? kValue + 5 : kValue + 9));
+    if (tail.empty()) return s.line(row + range);
+    const bool beside = columns(row) + std::max(kBar, columns(range)) + 2 + columns(tail) <= s.width;
+    if (beside) return s.line(row + pad_right(range, kBar) + "  " + styled(tail, Style::dim, s.colour));
+    s.line(row + range);
+    s.out += hung(std::string(4, ' '), tail, s.width, Style::dim, s.colour);
 }
 
 void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
@@ -150,7 +144,7 @@ void speed_part(Screen& s, const plan::Knobs& k, const plan::Plan& plan) {
                  v.battery_percent_per_1000_tokens > 0
                      ? fmt::format("{:.1f} % of the battery per 1,000", v.battery_percent_per_1000_tokens)
                      : "");
-    s.line(fmt::format("  {} {}", pad_right("helps most", kLabel), v.helps));
+    s.out += hung(fmt::format("  {} ", pad_right("helps most", kLabel)), v.helps, s.width);
     if (v.sustained_fraction > 0 && v.sustained_fraction < 1)
         rate_row(s, "after minutes", text(plan::scaled_rate(v.decode, v.sustained_fraction)) + " tokens/s",
                  range_text(plan::scaled_rate(v.decode, v.sustained_fraction)),
@@ -165,6 +159,13 @@ void quality_part(Screen& s, const quality::Loss& loss) {
 }
 
 }  // namespace
+
+std::string_view item_words(plan::Item item) {
+    constexpr std::array<std::string_view, plan::kItems> words{
+        "weights",         "KV cache",    "recurrent state", "compute buffer", "output buffer",
+        "repacked copies", "draft model", "projector",       "adapter",        "overhead"};
+    return words[static_cast<std::size_t>(item)];
+}
 
 std::string device_text(const plan::Target& t) {
     const device::Pool& pool = t.device.pools[t.pool];

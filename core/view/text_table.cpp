@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace memwall::view {
 namespace {
@@ -22,6 +23,94 @@ std::vector<std::size_t> widths(const TextTable& t) {
     for (const auto& row : t.rows)
         for (std::size_t i = 0; i < row.size() && i < w.size(); ++i) w[i] = std::max(w[i], columns(row[i]));
     return w;
+}
+
+std::size_t longest_word(std::string_view text) {
+    std::size_t longest = 0;
+    for (const std::string& line : wrapped(text, 1)) longest = std::max(longest, columns(line));
+    return longest;
+}
+
+constexpr std::size_t kGap = 2;  // columns between columns
+
+/// Takes from the widest columns what `width` asks for; false if words do not allow it. Numbers never break.
+bool narrow(const TextTable& t, std::vector<std::size_t>& w, std::size_t width) {
+    std::vector<std::size_t> least;
+    for (const std::string& h : t.header) least.push_back(longest_word(title(h)));
+    for (const auto& row : t.rows)
+        for (std::size_t i = 0; i < row.size() && i < w.size(); ++i)
+            least[i] = std::max(least[i], right(t.header[i]) ? columns(row[i]) : longest_word(row[i]));
+    const auto total = [&] {
+        return std::accumulate(w.begin(), w.end(), std::size_t{0}) + kGap * (w.size() - 1);
+    };
+    while (!w.empty() && total() > width) {
+        std::size_t widest = 0;
+        for (std::size_t i = 1; i < w.size(); ++i)
+            if (w[i] - least[i] > w[widest] - least[widest]) widest = i;
+        if (w[widest] == least[widest]) return false;
+        --w[widest];
+    }
+    return true;
+}
+
+bool drop_column(TextTable& t, const std::string& name) {
+    const auto at = std::find_if(t.header.begin(), t.header.end(),
+                                 [&](const std::string& h) { return title(h) == name; }) -
+                    t.header.begin();
+    if (at == static_cast<std::ptrdiff_t>(t.header.size())) return false;
+    t.header.erase(t.header.begin() + at);
+    for (auto& row : t.rows)
+        if (at < static_cast<std::ptrdiff_t>(row.size())) row.erase(row.begin() + at);
+    return true;
+}
+
+/// One row, of as many lines as its tallest cell.
+std::string table_row(const TextTable& t, const std::vector<std::string>& cells,
+                      const std::vector<std::size_t>& w, bool head, bool colour) {
+    std::vector<std::vector<std::string>> parts(w.size());
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < w.size() && i < cells.size(); ++i) {
+        const std::string cell = head ? title(cells[i]) : cells[i];
+        // Blanks that lead are part of a cell ("  memory" under "> quality"), so only what is too wide
+        // breaks.
+        parts[i] = columns(cell) <= w[i] ? std::vector{cell} : wrapped(cell, w[i]);
+        lines = std::max(lines, parts[i].size());
+    }
+    std::string out;
+    for (std::size_t n = 0; n < lines; ++n) {
+        std::string line;
+        for (std::size_t i = 0; i < w.size(); ++i) {
+            const std::string cell = n < parts[i].size() ? parts[i][n] : "";
+            const bool last = i + 1 == w.size();
+            line += right(t.header[i]) ? pad_left(cell, w[i]) : last ? cell : pad_right(cell, w[i]);
+            if (!last) line += std::string(kGap, ' ');
+        }
+        while (!line.empty() && line.back() == ' ') line.pop_back();
+        out += (head ? styled(line, Style::bold, colour) : line) + "\n";
+    }
+    return out;
+}
+
+/// Each row as its first cell and, below it, a line for every other.
+std::string blocks(const TextTable& t, bool colour, std::size_t width) {
+    std::size_t label = 0;
+    for (std::size_t i = 1; i < t.header.size(); ++i) label = std::max(label, columns(title(t.header[i])));
+    std::string out;
+    for (const auto& row : t.rows) {
+        const bool named = !row.empty() && row[0].find_first_not_of(' ') != std::string::npos;
+        out += styled(named ? row[0] : title(t.header[0]), Style::bold, colour) + "\n";
+        for (std::size_t i = 1; i < row.size() && i < t.header.size(); ++i) {
+            if (row[i].empty()) continue;
+            const std::size_t indent = 2 + label + kGap;
+            bool first = true;
+            for (const std::string& line : wrapped(row[i], width > indent ? width - indent : 1)) {
+                out += first ? "  " + pad_right(title(t.header[i]), label) : std::string(2 + label, ' ');
+                out += std::string(kGap, ' ') + line + "\n";
+                first = false;
+            }
+        }
+    }
+    return out;
 }
 
 }  // namespace
@@ -73,21 +162,35 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     return lines;
 }
 
-std::string plain_table(const TextTable& t, bool colour) {
-    const auto w = widths(t);
-    const auto line = [&](const std::vector<std::string>& cells, bool head) {
-        std::string out;
-        for (std::size_t i = 0; i < w.size(); ++i) {
-            const std::string cell = i < cells.size() ? (head ? title(cells[i]) : cells[i]) : "";
-            const bool last = i + 1 == w.size();
-            out += right(t.header[i]) ? pad_left(cell, w[i]) : last ? cell : pad_right(cell, w[i]);
-            if (!last) out += "  ";
+std::string hung(std::string_view lead, std::string_view text, std::size_t width, Style style, bool colour) {
+    const std::size_t indent = columns(lead);
+    constexpr std::size_t kLeast = 16;  // a narrower strip is worse than a line that the terminal breaks
+    auto lines = width < indent + kLeast ? std::vector{std::string(text)} : wrapped(text, width - indent);
+    if (lines.empty()) lines.emplace_back();
+    std::string out;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        out +=
+            (i == 0 ? std::string(lead) : std::string(indent, ' ')) + styled(lines[i], style, colour) + "\n";
+    return out;
+}
+
+std::string plain_table(const TextTable& t, bool colour, std::size_t width) {
+    TextTable shown = t;
+    std::vector<std::size_t> w = widths(shown);
+    std::string left_out;
+    if (width > 0) {
+        auto next = t.spare.begin();
+        while (!narrow(shown, w, width)) {
+            if (next == t.spare.end()) return blocks(t, colour, width);
+            if (drop_column(shown, *next)) left_out += (left_out.empty() ? "" : ", ") + *next;
+            ++next;
+            w = widths(shown);
         }
-        while (!out.empty() && out.back() == ' ') out.pop_back();
-        return (head ? styled(out, Style::bold, colour) : out) + "\n";
-    };
-    std::string out = line(t.header, true);
-    for (const auto& row : t.rows) out += line(row, false);
+    }
+    std::string out = table_row(shown, shown.header, w, true, colour);
+    for (const auto& row : shown.rows) out += table_row(shown, row, w, false, colour);
+    if (!left_out.empty())
+        out += hung("", "(" + left_out + ": on a wider screen)", width, Style::dim, colour);
     return out;
 }
 

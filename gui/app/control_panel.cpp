@@ -1,93 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-only
 #include "gui/app/control_panel.h"
 
-#include <QFileInfo>
+#include <QEvent>
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
-#include <QSlider>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 
-#include "core/base/size_text.h"
-#include "core/model/model.h"
-#include "core/plan/curves.h"
 #include "core/plan/options.h"
-#include "core/quant/recipe.h"
-#include "core/view/quantity_text.h"
 #include "gui/app/choice_box.h"
+#include "gui/app/context_slider.h"
 #include "gui/app/elided_label.h"
-#include "gui/charts/axis.h"
+#include "gui/app/side_column.h"
+#include "gui/app/suggestions.h"
 #include "gui/theme/theme.h"
 
 namespace memwall::gui {
-namespace {
-
-constexpr int kOctave = 16;  // slider steps between powers of two
-constexpr int kLowest = 8;   // 2^8 = 256 tokens
-
-std::int64_t context_at(int position) {
-    const double tokens = std::exp2(kLowest + static_cast<double>(position) / kOctave);
-    if (position % kOctave == 0) return std::llround(tokens);
-    const double grain = tokens >= 8192 ? 256 : tokens >= 1024 ? 64 : 16;
-    return std::llround(tokens / grain) * static_cast<std::int64_t>(grain);
-}
-
-int position_of(std::int64_t context) {
-    return static_cast<int>(std::lround(
-        (std::log2(static_cast<double>(std::max<std::int64_t>(context, 256))) - kLowest) * kOctave));
-}
-
-/// A slider whose arrows go from one power of two to the next (Shift: one fine step) and that a dragging
-/// pointer catches near a stop.
-class ContextSlider : public QSlider {
-  public:
-    ContextSlider() : QSlider(Qt::Horizontal) {
-        setSingleStep(kOctave);
-        setPageStep(kOctave);
-    }
-
-  protected:
-    void keyPressEvent(QKeyEvent* event) override {
-        const int direction = event->key() == Qt::Key_Right || event->key() == Qt::Key_Up    ? 1
-                              : event->key() == Qt::Key_Left || event->key() == Qt::Key_Down ? -1
-                                                                                             : 0;
-        if (direction == 0) {
-            QSlider::keyPressEvent(event);
-            return;
-        }
-        const int now = value();
-        if (event->modifiers() & Qt::ShiftModifier) {
-            setValue(now + direction);
-            return;
-        }
-        const int floor = now / kOctave * kOctave;
-        setValue(direction > 0 ? floor + kOctave : (floor == now ? now - kOctave : floor));
-    }
-    void sliderChange(SliderChange change) override {
-        if (change == SliderValueChange && isSliderDown()) {
-            const int stop = static_cast<int>(std::lround(static_cast<double>(value()) / kOctave)) * kOctave;
-            if (value() != stop && std::abs(value() - stop) <= 2 && stop <= maximum()) {
-                setValue(stop);
-                return;
-            }
-        }
-        QSlider::sliderChange(change);
-    }
-};
-
-QWidget* line() {
-    auto* l = new QFrame;
-    set_role(l, "line");
-    l->setFixedHeight(1);
-    return l;
-}
-
-}  // namespace
 
 ControlPanel::ControlPanel(Session& session, QWidget* parent)
     : QScrollArea(parent),
@@ -214,12 +144,11 @@ void ControlPanel::build() {
     head->setStretch(2, 0);
     slider_ = new ContextSlider;
     slider_->setAccessibleName(tr("Context"));
-    slider_->setMinimum(0);
     context.name->setBuddy(slider_);
     static_cast<QVBoxLayout*>(context.box->layout())->addWidget(slider_);
     finish("context", true);
     connect(slider_, &QSlider::valueChanged, this, [this](int position) {
-        if (!refreshing_) set("context", QString::number(context_at(position)), true);
+        if (!refreshing_) set("context", QString::number(ContextSlider::context_at(position)), true);
     });
     connect(slider_, &QSlider::sliderReleased, &session_, &Session::finish_step);
 
@@ -253,14 +182,10 @@ void ControlPanel::build() {
     simple("draft", tr("Draft m&odel"));
     simple("offload", tr("Off&load"));
 
-    suggestions_ = new QFrame(this);
-    set_role(suggestions_, "pinned");
-    suggestion_rows_ = new QVBoxLayout(suggestions_);
-    suggestion_rows_->setContentsMargins(14, 7, 12, 8);
-    suggestion_rows_->setSpacing(1);
+    suggestions_ = new Suggestions(session_, this);
     suggestions_->installEventFilter(this);
 
-    column->addWidget(line());
+    column->addWidget(side_line());
     build_more(column);
     column->addStretch(1);
     setWidget(inner);
@@ -361,17 +286,6 @@ void ControlPanel::show_error(const QString& option, const QString& message) {
     }
 }
 
-void ControlPanel::set_note(const QString& key, const QString& text, bool helps) {
-    QLabel* note = controls_[key].note;
-    if (!note) return;
-    if (note->text() != text) note->setText(text);
-    const QString tone = helps ? QStringLiteral("good") : QString();
-    if (note->property("tone").toString() != tone) {
-        note->setProperty("tone", tone);
-        restyle(note);
-    }
-}
-
 void ControlPanel::fill_choices(ChoiceBox* box) {
     auto rows = choices_of(box->option(), session_.deployment(), session_.planned(), session_.recent_files());
     box->choices().set_rows(rows);
@@ -399,140 +313,9 @@ void ControlPanel::fill_choices(ChoiceBox* box) {
         [](bool) {});
 }
 
-void ControlPanel::refresh_facts() {
-    const devices::Planned& p = session_.planned();
-    const plan::Deployment& d = session_.deployment();
-    const model::Model& m = p.prepared.model;
-    const auto fact = [&](const char* key, const QString& text, const QString& quantity = {},
-                          double raw = 0) {
-        ElidedLabel* label = controls_[key].fact;
-        label->set_text(text);
-        label->setProperty("quantity", quantity);
-        label->setProperty("raw", raw);
-    };
-    // Model.
-    choice("model")->set_value(QFileInfo(text_of(d.model)).fileName());
-    fact("model", shown(view::parameters_text(model::text_parameters(m))), "model.parameters",
-         static_cast<double>(model::text_parameters(m)));
-    QStringList words{tr("%n layer(s)", nullptr, static_cast<int>(m.layers.size()))};
-    for (const model::Layer& layer : m.layers)
-        if (layer.attention) {
-            words << tr("%n KV head(s)", nullptr, static_cast<int>(layer.attention->kv_heads));
-            break;
-        }
-    if (m.trained_context > 0)
-        words << tr("trained to %1").arg(token_text(static_cast<double>(m.trained_context)));
-    set_note("model", words.join(QStringLiteral(" · ")));
-    // Device.
-    choice("device")->set_value(text_of(d.device));
-    const device::Device& device = p.target.device;
-    const device::Pool& pool = device.pools[p.target.pool];
-    fact("device", pool.bandwidth.value > 0 ? shown(rate_text(pool.bandwidth)) : tr("bandwidth unknown"),
-         QStringLiteral("device.pools.%1.bandwidth_bytes_per_second").arg(p.target.pool),
-         pool.bandwidth.value);
-    QString memory = pool.capacity.value > 0
-                         ? tr("%1 %2, %3 per process")
-                               .arg(shown(bytes_text(pool.capacity)), text_of(pool.name).toUpper(),
-                                    shown(bytes_text(pool.usable)))
-                         : tr("size of its memory unknown");
-    memory += QStringLiteral(" · ") + text_of(device::kind_name(p.target.processor)).toUpper();
-    set_note("device", memory);
-    // Recipe.
-    choice("quant")->set_value(p.prepared.recipe_from_file
-                                   ? tr("%1 (as stored)").arg(text_of(p.prepared.recipe))
-                                   : text_of(p.prepared.recipe));
-    const double bits = quant::bits_per_weight(m, p.prepared.formats);
-    fact("quant", tr("%1 bits a weight").arg(shown(view::number_text(bits))), "model.bits_per_weight", bits);
-    // Cache.
-    choice("kv-k")->set_value(text_of(p.knobs.kv_k.name));
-    choice("kv-v")->set_value(text_of(p.knobs.kv_v.name));
-    const Bytes token = plan::kv_bytes_per_token(p.prepared, p.knobs);
-    fact("kv", token.value > 0 ? tr("%1 a token").arg(shown(bytes_text(token))) : QString());
-    for (const char* key : {"kv-k", "kv-v"}) choice(key)->setEnabled(!p.prepared.kv_groups.empty());
-    // Context.
-    const std::int64_t trained = m.trained_context > 0 ? m.trained_context : 1 << 20;
-    const std::int64_t last = std::max(trained, p.knobs.context);
-    slider_->setMaximum(
-        static_cast<int>(std::ceil((std::log2(static_cast<double>(last)) - kLowest) * kOctave)));
-    if (context_at(slider_->value()) != p.knobs.context) slider_->setValue(position_of(p.knobs.context));
-    const std::int64_t most = p.advice.max_context_tokens;
-    set_note("context", p.plan.verdict == plan::Verdict::unsupported ? QString()
-                        : most <= 0                                  ? tr("does not fit at any context")
-                                    : tr("largest that fits: %1").arg(shown_count(most)));
-    if (controls_["context"].note) {
-        controls_["context"].note->setProperty("quantity", most > 0 ? "max_context_tokens" : "");
-        controls_["context"].note->setProperty("raw", static_cast<double>(most));
-    }
-    // Placement.
-    choice("runtime")->set_value(text_of(d.runtime));
-    fact("runtime", text_of(p.prepared.runtime.release));
-    choice("flash-attention")
-        ->set_value(d.flash_attention == plan::Switch::automatic
-                        ? (p.knobs.flash_attention ? tr("auto (on)") : tr("auto (off)"))
-                    : d.flash_attention == plan::Switch::on ? tr("on")
-                                                            : tr("off"));
-    choice("draft")->set_value(d.draft.empty() ? tr("none") : text_of(d.draft));
-    fact("draft",
-         p.plan.speed.speculative
-             ? tr("%1 tokens a round").arg(shown(view::number_text(p.plan.speed.tokens_per_round)))
-             : QString(),
-         p.plan.speed.speculative ? "speed.speculation.tokens_per_round" : QString(),
-         p.plan.speed.tokens_per_round);
-    choice("offload")->set_value(text_of(d.offload));
-    choice("offload")->setEnabled(p.target.discrete);
-    fact("offload", p.target.discrete
-                        ? tr("%n layer(s) on the card", nullptr, static_cast<int>(p.plan.gpu_layers))
-                        : QString());
-}
-
-void ControlPanel::refresh() {
-    refreshing_ = true;
-    refresh_facts();
-    const devices::Planned& p = session_.planned();
-    for (const auto& [key, control] : controls_)
-        for (const auto& [option, field] : control.fields)
-            if (auto* edit = qobject_cast<QLineEdit*>(field)) {
-                if (edit->hasFocus() && edit->isModified()) continue;
-                QString text =
-                    session_.option(option).replace('\n', QStringLiteral("; "));  // repeatable ones
-                if (option == "context") text = shown_count(p.knobs.context);
-                if (option == "sequences") text = QString::number(p.knobs.sequences);
-                if (option == "prompt") text = QString::number(p.knobs.prompt);
-                if (option == "generate") text = QString::number(p.knobs.generate);
-                if (edit->text() != text) edit->setText(text);
-                edit->setModified(false);
-            } else if (auto* box = qobject_cast<ChoiceBox*>(field);
-                       box && key == option && more_->isAncestorOf(box)) {
-                const QString text = session_.option(option);
-                box->set_value(text.isEmpty() ? tr("default") : text);
-            }
-    // What was refused is gone once something else is planned.
-    for (const auto& [option, key] : control_of_)
-        if (controls_[key].error && controls_[key].error->isVisibleTo(this)) show_error(option, {});
-    refresh_suggestions();
-    refreshing_ = false;
-    ask_consequences();
-}
-
-void ControlPanel::ask_consequences() {
-    set_note("offload",
-             session_.planned().target.discrete ? QString() : tr("this device has one memory pool"));
-    consequences_.submit(
-        [deployment = session_.deployment(), now = session_.shared_plan(),
-         planner = for_consequences_](const JobControl& control) {
-            return consequences(deployment, *now, *planner, [&] { return control.cancelled(); });
-        },
-        [this](const QMap<QString, Consequence>& lines) {
-            for (auto it = lines.begin(); it != lines.end(); ++it)
-                set_note(it.key(), it.value().text, it.value().helps);
-        });
-}
-
 void ControlPanel::place_suggestions() {
     const int inside = width() - 1;  // the panel's own border
-    const QLayout& rows = *suggestions_->layout();
-    const int height =
-        rows.hasHeightForWidth() ? rows.totalHeightForWidth(inside) : rows.totalSizeHint().height();
+    const int height = suggestions_->height_for(inside);
     if (viewportMargins().bottom() != height) setViewportMargins(0, 0, 0, height);
     suggestions_->setGeometry(0, this->height() - height, inside, height);
     suggestions_->raise();
@@ -546,42 +329,6 @@ void ControlPanel::resizeEvent(QResizeEvent* event) {
 bool ControlPanel::eventFilter(QObject* watched, QEvent* event) {
     if (watched == suggestions_ && event->type() == QEvent::LayoutRequest) place_suggestions();
     return QScrollArea::eventFilter(watched, event);
-}
-
-void ControlPanel::refresh_suggestions() {
-    while (QLayoutItem* item = suggestion_rows_->takeAt(0)) {
-        if (item->widget()) {
-            item->widget()->hide();
-            item->widget()->deleteLater();
-        }
-        delete item;
-    }
-    const auto& advice = session_.planned().advice;
-    auto* title = new QLabel(tr("Changes that would help"));
-    set_role(title, "name");
-    suggestion_rows_->addWidget(title);
-    const auto note = [&](const QString& text) {
-        auto* label = new QLabel(text);
-        set_role(label, "note");
-        label->setWordWrap(true);
-        label->setTextFormat(Qt::PlainText);
-        suggestion_rows_->addWidget(label);
-    };
-    if (advice.suggestions.empty()) {
-        note(session_.planned().plan.verdict == plan::Verdict::fits ? tr("It fits as it is.")
-                                                                    : tr("No single change makes it fit."));
-        return;
-    }
-    for (std::size_t i = 0; i < std::min<std::size_t>(advice.suggestions.size(), 3); ++i) {
-        const plan::Suggestion s = advice.suggestions[i];
-        auto* button = new QPushButton(text_of(s.option).remove(QStringLiteral("--")) + ' ' + text_of(s.to));
-        set_role(button, "link");
-        button->setCursor(Qt::PointingHandCursor);
-        button->setObjectName(QStringLiteral("suggestion_%1").arg(i));
-        connect(button, &QPushButton::clicked, this, [this, s] { session_.apply(s); });
-        suggestion_rows_->addWidget(button, 0, Qt::AlignLeft);
-        note(shown(s.effect));
-    }
 }
 
 }  // namespace memwall::gui

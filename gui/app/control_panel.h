@@ -12,14 +12,15 @@
 class QBoxLayout;
 class QLabel;
 class QLineEdit;
-class QSlider;
 class QToolButton;
 class QVBoxLayout;
 
 namespace memwall::gui {
 
 class ChoiceBox;
+class ContextSlider;
 class ElidedLabel;
+class Suggestions;
 
 class ControlPanel : public QScrollArea {
     Q_OBJECT
@@ -30,7 +31,7 @@ class ControlPanel : public QScrollArea {
     void refresh();
     ChoiceBox* choice(const QString& option) const;
     QLineEdit* edit(const QString& option) const;
-    QSlider* context_slider() const { return slider_; }
+    ContextSlider* context_slider() const { return slider_; }
     /// Consequence lines are in place for the plan shown.
     bool settled() const { return !consequences_.busy(); }
     void show_more(bool on);
@@ -61,7 +62,6 @@ class ControlPanel : public QScrollArea {
     void set_note(const QString& key, const QString& text, bool helps = false);
     void show_error(const QString& option, const QString& message);
     void set(const QString& option, const QString& text, bool continues = false);
-    void refresh_suggestions();
     void place_suggestions();
     void refresh_facts();
     void ask_consequences();
@@ -69,9 +69,8 @@ class ControlPanel : public QScrollArea {
     Session& session_;
     std::map<QString, Control> controls_;    // by key
     std::map<QString, QString> control_of_;  // option -> key
-    QSlider* slider_ = nullptr;
-    QWidget* suggestions_ = nullptr;  // below what scrolls: always in sight
-    QVBoxLayout* suggestion_rows_ = nullptr;
+    ContextSlider* slider_ = nullptr;
+    Suggestions* suggestions_ = nullptr;  // below what scrolls: always in sight
     QWidget* more_ = nullptr;
     QToolButton* more_button_ = nullptr;
     Worker consequences_, lists_;

@@ -27,6 +27,7 @@
 #include "gui/app/elided_label.h"
 #include "gui/charts/export.h"
 #include "gui/model/ledger_model.h"
+#include "gui/model/vocabulary.h"
 #include "gui/theme/theme.h"
 
 namespace memwall::gui {
@@ -151,9 +152,12 @@ ExplainPage::ExplainPage(Session& session, QWidget* parent)
     holder_column->addStretch(1);
     scroll->setWidget(holder);
     detail->addWidget(scroll, 1);
-    auto* buttons = new QHBoxLayout;
-    for (QPushButton* b : {copy_text_, copy_json_, to_chart_}) buttons->addWidget(b);
-    buttons->addStretch(1);
+    // In two rows: beside each other they would leave the ledger of a small window no room for names.
+    auto* buttons = new QGridLayout;
+    buttons->addWidget(copy_text_, 0, 0);
+    buttons->addWidget(copy_json_, 0, 1);
+    buttons->addWidget(to_chart_, 1, 0, 1, 2, Qt::AlignLeft);
+    buttons->setColumnStretch(2, 1);
     detail->addLayout(buttons);
     row->addWidget(right, 2);
 
@@ -232,12 +236,12 @@ void ExplainPage::refresh() {
     fit_columns();
 }
 
-/// Numbers are never cut; names have what they need as long as a sixth is left for what the numbers rest on,
-/// which may be cut.
+/// Numbers are never cut, and names have what they need; what the numbers rest on takes the rest, for the
+/// detail beside says it in full.
 void ExplainPage::fit_columns() {
     const QAbstractItemView& view = *tree_;  // where the hint is public
     const int all = tree_->viewport()->width(), least = tree_->fontMetrics().horizontalAdvance('0') * 10;
-    int rest = all - all / 6;
+    int rest = all;
     for (const int column : {LedgerModel::value_column, LedgerModel::interval_column}) {
         const int width = std::max(view.sizeHintForColumn(column) + 6, least);
         tree_->header()->resizeSection(column, width);
@@ -284,7 +288,7 @@ void ExplainPage::show_item(const QModelIndex& source) {
         words << range;  // "exact", or what it rests on instead of an interval
     else
         words << tr("%1, holds in %2 of 100 cases").arg(range).arg(std::lround(item.value.level * 100));
-    if (!stated_exact(item)) words << tr("basis: %1").arg(text_of(item.value.basis));
+    if (!stated_exact(item)) words << tr("basis: %1").arg(in_words(item.value.basis));
     raw_->setText(words.join(QStringLiteral(" · ")));
     const QString formula = item.formula.empty() && !item.children.empty() ? tr("sum of the lines below it")
                                                                            : text_of(item.formula);

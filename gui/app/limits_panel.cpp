@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/app/side_column.h"
 #include "gui/model/numbers.h"
 #include "gui/theme/theme.h"
 
@@ -24,12 +25,6 @@ constexpr int kSteps = 200;
 /// must be reached.
 bool any_is_high(const QString& option) {
     return option.startsWith("max");
-}
-
-QFrame* separator() {
-    auto* line = new QFrame;
-    set_role(line, "line");
-    return line;
 }
 
 }  // namespace
@@ -49,15 +44,7 @@ LimitsPanel::LimitsPanel(Triangle& triangle, QWidget* parent)
       move_limits_(new QPushButton(tr("Move the limits"))),
       clear_pins_(new QPushButton(tr("Unpin all"))),
       progress_(new QProgressBar) {
-    set_role(this, "panel");
-    setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* inside = new QWidget;
-    set_role(inside, "panel");
-    setWidget(inside);
-    auto* column = new QVBoxLayout(inside);
-    column->setContentsMargins(14, 12, 14, 12);
-    column->setSpacing(5);
+    QVBoxLayout* column = make_side_column(*this);
 
     auto* head = new QHBoxLayout;
     auto* title = new QLabel(tr("Limits"));
@@ -79,7 +66,7 @@ LimitsPanel::LimitsPanel(Triangle& triangle, QWidget* parent)
     add_row(column, "min-context", tr("Conte&xt at least"));
 
     column->addSpacing(4);
-    column->addWidget(separator());
+    column->addWidget(side_line());
     auto* what = new QLabel(tr("&Candidates"));
     set_role(what, "title");
     what->setBuddy(scope_);
@@ -108,7 +95,7 @@ LimitsPanel::LimitsPanel(Triangle& triangle, QWidget* parent)
     column->addWidget(progress_);
 
     column->addSpacing(4);
-    column->addWidget(separator());
+    column->addWidget(side_line());
     set_role(why_title_, "title");
     column->addWidget(why_title_);
     column->addWidget(why_reasons_);
@@ -190,7 +177,7 @@ void LimitsPanel::set_range(const QString& option, double low, double high, bool
 
 double LimitsPanel::value_of(const QString& option) const {
     const plan::Constraints& l = triangle_.limits();
-    if (option == "max-memory") return l.max_memory.as_double() / (1024.0 * 1024 * 1024);
+    if (option == "max-memory") return gib(l.max_memory);
     if (option == "max-job") return l.max_job;
     if (option == "min-decode") return l.min_decode;
     if (option == "min-quality") return 100 * l.min_quality;

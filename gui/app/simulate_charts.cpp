@@ -14,12 +14,6 @@
 namespace memwall::gui {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024 * 1024;
-
-double gib(std::int64_t bytes) {
-    return static_cast<double>(bytes) / kGiB;
-}
-
 QString seconds_words(double s) {
     return shown(seconds_text(Seconds(s)));
 }

@@ -24,6 +24,7 @@
 #include "core/base/size_text.h"
 #include "core/view/quantity_text.h"
 #include "gui/app/card.h"
+#include "gui/app/side_column.h"
 #include "gui/charts/export.h"
 #include "gui/charts/plot.h"
 #include "gui/model/numbers.h"
@@ -105,23 +106,9 @@ SimulatePage::SimulatePage(Session& session, QWidget* parent)
 
 void SimulatePage::build_panel() {
     panel_ = new QScrollArea;
-    set_role(panel_, "panel");
-    panel_->setWidgetResizable(true);
-    panel_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* inside = new QWidget;
-    set_role(inside, "panel");
-    panel_->setWidget(inside);
-    auto* column = new QVBoxLayout(inside);
-    column->setContentsMargins(14, 12, 14, 12);
-    column->setSpacing(5);
+    QVBoxLayout* column = make_side_column(*panel_);
     const auto label = [&](const QString& text, const char* role, QWidget* buddy = nullptr) {
-        auto* l = new QLabel(text);
-        l->setWordWrap(true);
-        l->setMinimumWidth(1);
-        if (role) set_role(l, role);
-        if (buddy) l->setBuddy(buddy);
-        column->addWidget(l);
-        return l;
+        return add_side_text(*column, text, role, buddy);
     };
     scenario_ = new QComboBox;
     scenario_->addItems(Simulation::presets());
@@ -157,9 +144,7 @@ void SimulatePage::build_panel() {
     progress_->hide();
     column->addWidget(progress_);
     progress_note_ = label({}, "note");
-    auto* line = new QFrame;
-    set_role(line, "line");
-    column->addWidget(line);
+    column->addWidget(side_line());
     events_ = new QListWidget;
     label(tr("&Events"), "title", events_);
     events_->setFrameShape(QFrame::NoFrame);

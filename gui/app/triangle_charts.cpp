@@ -213,15 +213,15 @@ void TrianglePage::draw_limits() {
         return l;
     };
     const plan::Constraints& c = triangle_.limits();
-    const double gib = c.max_memory.as_double() / (1024.0 * 1024 * 1024);
+    const double most = gib(c.max_memory);
     const QString option = across ? QStringLiteral("min-score") : QStringLiteral("min-quality");
     const double quality = across ? triangle_.min_score() : 100 * c.min_quality;
     const QString memory_words = tr("memory at most"), job_words = tr("job at most"),
                   quality_words = tr("quality at least");
-    job_memory_->set_limits({limit("max-memory", Qt::Vertical, gib, job_memory_->x_axis(), memory_words),
+    job_memory_->set_limits({limit("max-memory", Qt::Vertical, most, job_memory_->x_axis(), memory_words),
                              limit("max-job", Qt::Horizontal, c.max_job, job_memory_->y_axis(), job_words)});
     quality_memory_->set_limits(
-        {limit("max-memory", Qt::Vertical, gib, quality_memory_->x_axis(), memory_words),
+        {limit("max-memory", Qt::Vertical, most, quality_memory_->x_axis(), memory_words),
          limit(option, Qt::Horizontal, quality, quality_memory_->y_axis(), quality_words)});
     quality_job_->set_limits({limit("max-job", Qt::Vertical, c.max_job, quality_job_->x_axis(), job_words),
                               limit(option, Qt::Horizontal, quality, quality_job_->y_axis(), quality_words)});

@@ -20,6 +20,7 @@
 #include "core/base/size_text.h"
 #include "devices/host.h"
 #include "gui/app/card.h"
+#include "gui/app/side_column.h"
 #include "gui/charts/export.h"
 #include "gui/charts/paired_bars.h"
 #include "gui/model/numbers.h"
@@ -28,22 +29,6 @@
 
 namespace memwall::gui {
 namespace {
-
-/// How much is verified: the whole default, or less for a first look.
-struct Extent {
-    const char* name;
-    std::vector<std::int64_t> contexts;
-    std::vector<std::string> kv;
-};
-const Extent kExtents[] = {
-    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "three contexts, three KV types"),
-     {128, 512, 2048},
-     {"f16", "int8", "int4"}},
-    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "one context, three KV types"),
-     {512},
-     {"f16", "int8", "int4"}},
-    {QT_TRANSLATE_NOOP("memwall::gui::VerifyPage", "one context, f16"), {512}, {"f16"}},
-};
 
 QTableView* plain_table(QAbstractItemModel* model, const QString& name) {
     auto* view = new QTableView;
@@ -155,112 +140,8 @@ VerifyPage::VerifyPage(Session& session, QWidget* parent)
     show_detail(-1);
 }
 
-void VerifyPage::build_panel() {
-    panel_ = new QScrollArea;
-    set_role(panel_, "panel");
-    panel_->setWidgetResizable(true);
-    panel_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* inside = new QWidget;
-    set_role(inside, "panel");
-    panel_->setWidget(inside);
-    auto* column = new QVBoxLayout(inside);
-    column->setContentsMargins(14, 12, 14, 12);
-    column->setSpacing(5);
-    const auto label = [&](const QString& text, const char* role, QWidget* buddy = nullptr) {
-        auto* l = new QLabel(text);
-        l->setWordWrap(true);
-        l->setMinimumWidth(1);
-        set_role(l, role);
-        if (buddy) l->setBuddy(buddy);
-        column->addWidget(l);
-        return l;
-    };
-    label(tr("1. Calibrate"), "title");
-    label(tr("Measures bandwidth, peak rates, barriers and storage. Plans for this machine then use what was "
-             "measured."),
-          "note");
-    seconds_ = new QSpinBox;
-    seconds_->setRange(2, 600);
-    seconds_->setButtonSymbols(QAbstractSpinBox::NoButtons);
-    seconds_->setValue(60);
-    seconds_->setSuffix(tr(" s"));
-    label(tr("&Time to take"), "name", seconds_);
-    column->addWidget(seconds_);
-    calibrate_ = new QPushButton(tr("Cali&brate"));
-    column->addWidget(calibrate_);
-    profile_note_ = label({}, "note");
-    use_device_ = new QPushButton(tr("Use as the &device"));
-    use_device_->hide();
-    column->addWidget(use_device_);
-    auto* line = new QFrame;
-    set_role(line, "line");
-    column->addSpacing(4);
-    column->addWidget(line);
-
-    label(tr("2. Verify"), "title");
-    model_ = new QComboBox;
-    model_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    model_->addItem(tr("three small models"), QString());
-    for (const model::Model& m : kernels::verify_models()) model_->addItem(text_of(m.id), text_of(m.id));
-    label(tr("&Models"), "name", model_);
-    column->addWidget(model_);
-    extent_ = new QComboBox;
-    extent_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    for (const Extent& e : kExtents) extent_->addItem(tr(e.name));
-    label(tr("&Extent"), "name", extent_);
-    column->addWidget(extent_);
-    runs_ = new QSpinBox;
-    runs_->setRange(1, 101);
-    runs_->setButtonSymbols(QAbstractSpinBox::NoButtons);
-    runs_->setValue(kernels::VerifyOptions{}.runs);
-    label(tr("&Samples of every item"), "name", runs_);
-    column->addWidget(runs_);
-    verify_ = new QPushButton(tr("&Verify"));
-    set_role(verify_, "primary");
-    column->addWidget(verify_);
-    progress_ = new QProgressBar;
-    progress_->setRange(0, 1000);
-    progress_->setAccessibleName(tr("Measurement"));
-    progress_->hide();
-    column->addSpacing(4);
-    column->addWidget(progress_);
-    progress_note_ = label({}, "note");
-    cancel_ = new QPushButton(tr("&Cancel"));
-    cancel_->hide();
-    column->addWidget(cancel_);
-    column->addStretch(1);
-
-    connect(calibrate_, &QPushButton::clicked, this, [this] {
-        kernels::CalibrateOptions o;
-        o.seconds = seconds_->value();
-        verification_.calibrate(o);
-    });
-    connect(verify_, &QPushButton::clicked, this, [this] { verification_.verify(options()); });
-    connect(cancel_, &QPushButton::clicked, this, [this] {
-        verification_.cancel();
-        progress_note_->setText(tr("cancelled"));
-    });
-    connect(use_device_, &QPushButton::clicked, this, [this] {
-        if (session().set_option(QStringLiteral("device"), QStringLiteral("host")))
-            Q_EMIT show_page(QStringLiteral("explore"));
-    });
-    for (QComboBox* box : {model_, extent_})
-        connect(box, &QComboBox::currentIndexChanged, this, [this] { Q_EMIT results_changed(); });
-    connect(runs_, &QSpinBox::valueChanged, this, [this] { Q_EMIT results_changed(); });
-}
-
 QWidget* VerifyPage::side_panel() {
     return panel_;
-}
-
-kernels::VerifyOptions VerifyPage::options() const {
-    kernels::VerifyOptions o;
-    if (const QString m = model_->currentData().toString(); !m.isEmpty()) o.models = {m.toStdString()};
-    const Extent& e = kExtents[static_cast<std::size_t>(std::max(extent_->currentIndex(), 0))];
-    o.contexts = e.contexts;
-    o.kv = e.kv;
-    o.runs = runs_->value();
-    return o;
 }
 
 void VerifyPage::refresh() {
@@ -273,130 +154,9 @@ void VerifyPage::refresh() {
     if (!verification_.calibration()) draw_probes();
 }
 
-void VerifyPage::show_busy(bool busy) {
-    progress_->setValue(0);
-    progress_->setVisible(busy);
-    cancel_->setVisible(busy);
-    calibrate_->setEnabled(!busy);
-    verify_->setEnabled(!busy);
-}
-
 void VerifyPage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && verification_.run()) draw();
     Page::changeEvent(event);
-}
-
-// ---------------------------------------------------------------- drawing
-
-void VerifyPage::draw() {
-    const Theme& t = theme();
-    std::vector<PairedBar> rows;
-    for (int r = 0; r < table_->rowCount(); ++r) {
-        const kernels::VerifyItem& i = table_->item(r);
-        const auto cell = [&](VerificationModel::Column c) {
-            return table_->data(table_->index(r, c)).toString();
-        };
-        PairedBar b;
-        b.name = cell(VerificationModel::model) + QStringLiteral(" · ") + cell(VerificationModel::what);
-        QStringList detail;
-        for (const auto c : {VerificationModel::kv, VerificationModel::context})
-            if (!cell(c).isEmpty()) detail << cell(c);
-        b.detail = detail.join(QStringLiteral(" · "));
-        b.predicted = i.predicted;
-        b.predicted_low = i.low;
-        b.predicted_high = i.high;
-        b.achieved = i.achieved.median;
-        b.achieved_low = i.achieved.low;
-        b.achieved_high = i.achieved.high;
-        b.predicted_text = cell(VerificationModel::predicted);
-        b.achieved_text = cell(VerificationModel::achieved);
-        b.verdict = cell(VerificationModel::verdict);
-        switch (i.verdict) {
-            case kernels::Verdict::holds:
-                b.mark = QStringLiteral("✓"), b.tone = t.good;
-                break;
-            case kernels::Verdict::missed:
-                b.mark = QStringLiteral("✗"), b.tone = t.bad;
-                break;
-            case kernels::Verdict::inconclusive:
-                b.mark = QStringLiteral("?"), b.tone = t.warning;
-                break;
-            case kernels::Verdict::measured:
-                b.mark = QStringLiteral("·"), b.tone = t.second;
-                break;
-        }
-        rows.push_back(std::move(b));
-    }
-    bars_->set_rows(std::move(rows));
-    if (views_->currentWidget() == empty_) views_->setCurrentWidget(bars_);
-    if (bars_->selected() < 0 && table_->rowCount() > 0) bars_->set_selected(0);
-    show_detail(bars_->selected());
-}
-
-void VerifyPage::draw_probes() {
-    std::optional<device::Calibration> c;
-    if (verification_.calibration()) {
-        c = verification_.calibration()->device.calibration;
-    } else {
-        try {
-            c = devices::host_device().calibration;
-        } catch (const Error& e) {
-            probes_note_->setText(text_of(e.what()));
-            return;
-        }
-    }
-    if (!c) {
-        probes_note_->setText(
-            tr("Not calibrated yet: plans for this machine rest on what its class usually does."));
-        probes_model_->set_results({});
-        probes_->hide();
-        side_->setStretchFactor(probes_card_, 1);  // a sentence needs no room
-        return;
-    }
-    probes_note_->setText(tr("%1 · %2 · threads: %3 · pages: %4")
-                              .arg(text_of(c->date), text_of(c->isa))
-                              .arg(c->threads)
-                              .arg(text_of(c->pages)));
-    probes_model_->set_results(c->results);
-    probes_->show();
-    side_->setStretchFactor(probes_card_, 6);
-    probes_->resizeColumnsToContents();
-}
-
-void VerifyPage::show_detail(int row) {
-    if (row < 0 || row >= table_->rowCount()) {
-        detail_->setText(tr("Choose a row; Enter opens its line in the ledger."));
-        set_role(detail_, "note");
-        restyle(detail_);
-        return;
-    }
-    set_role(detail_, "");
-    restyle(detail_);
-    const kernels::VerifyItem& i = table_->item(row);
-    // A word joiner: "GB/s" does not wrap behind its stroke.
-    const auto value = [&](double v) {
-        return shown(measured_text(v, i.unit)).replace(u'/', QStringLiteral("/\u2060"));
-    };
-    QStringList lines;
-    lines << QStringLiteral("<b>%1</b>")
-                 .arg((table_->data(table_->index(row, VerificationModel::model)).toString() +
-                       QStringLiteral(" · ") + text_of(i.what))
-                          .toHtmlEscaped());
-    if (i.predicted > 0)
-        lines << (i.low < i.high ? tr("Predicted %1, and said %2 to %3.")
-                                       .arg(value(i.predicted), value(i.low), value(i.high))
-                                 : tr("Predicted exactly %1.").arg(value(i.predicted)));
-    else
-        lines << tr("Nothing was predicted: this is an input of the predictions.");
-    lines << (i.achieved.samples > 1
-                  ? tr("Achieved %1; the median lies between %2 and %3 (samples: %4).")
-                        .arg(value(i.achieved.median), value(i.achieved.low), value(i.achieved.high))
-                        .arg(i.achieved.samples)
-                  : tr("Achieved %1.").arg(value(i.achieved.median)));
-    if (i.achieved.unclean > 0) lines << tr("Disturbed samples: %1.").arg(i.achieved.unclean);
-    if (!i.achieved.how.empty()) lines << text_of(i.achieved.how).toHtmlEscaped();
-    detail_->setText(lines.join(QStringLiteral("<br>")));
-    detail_->setProperty("raw", i.achieved.median);
 }
 
 void VerifyPage::show_table(bool on) {
@@ -404,8 +164,6 @@ void VerifyPage::show_table(bool on) {
     views_->setCurrentWidget(on ? static_cast<QWidget*>(table_view_) : bars_);
     views_->currentWidget()->setFocus();
 }
-
-// ---------------------------------------------------------------- frame
 
 std::vector<ResultCell> VerifyPage::results() const {
     std::vector<ResultCell> cells;

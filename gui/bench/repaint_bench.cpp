@@ -4,7 +4,6 @@
 //   memwall_gui_bench [CHANGES] [--json]
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QFont>
 #include <QRandomGenerator>
 #include <QTemporaryDir>
 #include <algorithm>
@@ -12,9 +11,7 @@
 #include <vector>
 
 #include "devices/planning.h"
-#include "gui/app/application.h"
-#include "gui/app/main_window.h"
-#include "gui/theme/theme.h"
+#include "gui/tests/shown_window.h"
 
 namespace {
 
@@ -32,15 +29,10 @@ double share(std::vector<double> values, double p) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
     const QTemporaryDir config;
-    qputenv("XDG_CONFIG_HOME", config.path().toUtf8());
+    gui::tests::leave_the_desktop(config.path());
     QApplication app(argc, argv);
-    QFont font(QStringLiteral("Open Sans"));
-    font.setPointSizeF(10);
-    QApplication::setFont(font);
-    gui::set_up_application();
-    gui::set_appearance(gui::Appearance::light);
+    gui::tests::use_plain_looks();
     int changes = 200;
     bool json = false;
     for (const QString& word : QApplication::arguments().mid(1)) {
@@ -49,16 +41,9 @@ int main(int argc, char** argv) {
         else
             changes = std::max(1, word.toInt());
     }
-    gui::Session session;
-    gui::MainWindow window(session);
-    window.set_save_on_close(false);
-    plan::Deployment d;
-    d.model = "llama-3.1-8b";
-    d.device = "raspberry-pi-5:8GiB";
-    d.quant = "Q4_K_M";
-    d.context = 8192;
-    if (!session.apply(d)) return 1;
-    window.show();
+    gui::tests::ShownWindow shown;
+    gui::Session& session = shown.session;
+    gui::MainWindow& window = shown.window;
     window.show_page("explore");
     for (int i = 0; i < 20; ++i) QApplication::processEvents(QEventLoop::AllEvents, 20);
 

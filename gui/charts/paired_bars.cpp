@@ -83,18 +83,21 @@ void PairedBars::paintEvent(QPaintEvent*) {
         for (const PairedBar& b : rows_) w = std::max(w, m.horizontalAdvance(text(b)));
         return w;
     };
-    const int names = std::min(std::max(widest([](const PairedBar& b) { return b.name; }, nm, 80),
-                                        widest([](const PairedBar& b) { return b.detail; }, sm, 80)) +
-                                   14,
-                               viewport()->width() * 2 / 5);
+    const int wanted = std::min(std::max(widest([](const PairedBar& b) { return b.name; }, nm, 80),
+                                         widest([](const PairedBar& b) { return b.detail; }, sm, 80)) +
+                                    14,
+                                viewport()->width() * 2 / 5);
     const int values = std::max(widest([](const PairedBar& b) { return b.predicted_text; }, sm, 40),
                                 widest([](const PairedBar& b) { return b.achieved_text; }, sm, 40)) +
                        12;
     const int verdicts =
         widest([](const PairedBar& b) { return b.mark + QStringLiteral("  ") + b.verdict; }, nm, 60) + 8;
     const int ratios = nm.horizontalAdvance(QStringLiteral("0.0000")) + 14;
-    const int left = names, right = viewport()->width() - values - ratios - verdicts - 26;
-    const double length = std::max(40, right - left);
+    // Names give way before bars do, so that no number stands on a bar.
+    constexpr int kShortest = 48;
+    const int right = viewport()->width() - values - ratios - verdicts - 26;
+    const int names = std::min(wanted, std::max(right - kShortest, 60)), left = names;
+    const double length = std::max(kShortest, right - left);
     for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
         const QRect r = row_rect(i);
         if (r.bottom() < 0 || r.top() > viewport()->height()) continue;

@@ -239,6 +239,15 @@ void PlotView::draw_limits(QPainter& p, std::vector<QRectF>& taken) {
             box.moveLeft(area_.left() + 6 + l.label_at * room);
             const bool below = l.label_below || at - box.height() - 1 < 0;
             box.moveTop(below ? at + 2 : at - box.height() - 1);
+            // Beside the cursor, not under it.
+            constexpr double kClear = 6;
+            if (cursor_ && box.left() - kClear < px(cursor_->x) && px(cursor_->x) < box.right() + kClear) {
+                const double at_cursor = px(cursor_->x);
+                if (at_cursor + kClear + box.width() <= area_.right())
+                    box.moveLeft(at_cursor + kClear);
+                else if (at_cursor - kClear - box.width() >= area_.left())
+                    box.moveRight(at_cursor - kClear);
+            }
         }
         for (const QRectF& other : taken)
             if (other.intersects(box)) {

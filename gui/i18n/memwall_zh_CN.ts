@@ -432,18 +432,6 @@
         <source>this device has one memory pool</source>
         <translation>此设备只有一个内存池</translation>
     </message>
-    <message>
-        <source>Changes that would help</source>
-        <translation>有帮助的更改</translation>
-    </message>
-    <message>
-        <source>It fits as it is.</source>
-        <translation>现在就放得下。</translation>
-    </message>
-    <message>
-        <source>No single change makes it fit.</source>
-        <translation>没有单项更改能让它放得下。</translation>
-    </message>
 </context>
 <context>
     <name>memwall::gui::ErrorBar</name>
@@ -1677,6 +1665,21 @@ Click to see where it comes from</source>
     </message>
 </context>
 <context>
+    <name>memwall::gui::Suggestions</name>
+    <message>
+        <source>Changes that would help</source>
+        <translation>有帮助的更改</translation>
+    </message>
+    <message>
+        <source>It fits as it is.</source>
+        <translation>现在就放得下。</translation>
+    </message>
+    <message>
+        <source>No single change makes it fit.</source>
+        <translation>没有单项更改能让它放得下。</translation>
+    </message>
+</context>
+<context>
     <name>memwall::gui::Triangle</name>
     <message>
         <source>memory at most %1</source>
@@ -2322,6 +2325,245 @@ Calibrate first, then verify. Close other programs: a disturbed machine proves n
     <message>
         <source>Verify</source>
         <translation>验证</translation>
+    </message>
+</context>
+<context>
+    <name>vocabulary</name>
+    <message>
+        <source>read bandwidth</source>
+        <translation>读带宽</translation>
+    </message>
+    <message>
+        <source>allocated weights</source>
+        <translation>权重分配</translation>
+    </message>
+    <message>
+        <source>allocated cache</source>
+        <translation>缓存分配</translation>
+    </message>
+    <message>
+        <source>allocated activations</source>
+        <translation>激活分配</translation>
+    </message>
+    <message>
+        <source>resident</source>
+        <translation>常驻内存</translation>
+    </message>
+    <message>
+        <source>decode</source>
+        <translation>解码</translation>
+    </message>
+    <message>
+        <source>first token</source>
+        <translation>首词元</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>interpolated</source>
+        <translation>内插</translation>
+    </message>
+    <message>
+        <source>estimated</source>
+        <translation>估计</translation>
+    </message>
+    <message>
+        <source>bounded</source>
+        <translation>有界</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>拒绝</translation>
+    </message>
+    <message>
+        <source>measured on x86, llama.cpp 0.5.0</source>
+        <translation>在 x86 上实测，llama.cpp 0.5.0</translation>
+    </message>
+    <message>
+        <source>replayed; the engine was measured on x86 only</source>
+        <translation>重放分配器；引擎仅在 x86 上实测</translation>
+    </message>
+    <message>
+        <source>replayed for a CPU; GPU placement not replayed</source>
+        <translation>按 CPU 重放；未重放 GPU 布局</translation>
+    </message>
+    <message>
+        <source>rule read from the engine&apos;s source for this instruction set, not measured</source>
+        <translation>此指令集的规则读自引擎源码，未实测</translation>
+    </message>
+    <message>
+        <source>instruction set unknown: no copy to all</source>
+        <translation>指令集未知：从无副本到全部副本</translation>
+    </message>
+    <message>
+        <source>public logs of six cards</source>
+        <translation>六张显卡的公开日志</translation>
+    </message>
+    <message>
+        <source>requests</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>完成</translation>
+    </message>
+    <message>
+        <source>cut short</source>
+        <translation>截断</translation>
+    </message>
+    <message>
+        <source>unfinished</source>
+        <translation>未完成</translation>
+    </message>
+    <message>
+        <source>ttft</source>
+        <translation>首词元时间</translation>
+    </message>
+    <message>
+        <source>tpot</source>
+        <translation>每词元时间</translation>
+    </message>
+    <message>
+        <source>itl</source>
+        <translation>词元间隔</translation>
+    </message>
+    <message>
+        <source>e2e</source>
+        <translation>端到端</translation>
+    </message>
+    <message>
+        <source>queue</source>
+        <translation>排队</translation>
+    </message>
+    <message>
+        <source>goodput</source>
+        <translation>达标率</translation>
+    </message>
+    <message>
+        <source>output rate</source>
+        <translation>输出速率</translation>
+    </message>
+    <message>
+        <source>output tokens</source>
+        <translation>输出词元</translation>
+    </message>
+    <message>
+        <source>utilization</source>
+        <translation>利用率</translation>
+    </message>
+    <message>
+        <source>batch</source>
+        <translation>批大小</translation>
+    </message>
+    <message>
+        <source>pool occupancy</source>
+        <translation>缓存池占用</translation>
+    </message>
+    <message>
+        <source>pool waste</source>
+        <translation>缓存池浪费</translation>
+    </message>
+    <message>
+        <source>preemptions</source>
+        <translation>抢占</translation>
+    </message>
+    <message>
+        <source>recomputed tokens</source>
+        <translation>重算词元</translation>
+    </message>
+    <message>
+        <source>prefix hit</source>
+        <translation>前缀命中</translation>
+    </message>
+    <message>
+        <source>evicted tokens</source>
+        <translation>逐出词元</translation>
+    </message>
+    <message>
+        <source>sessions evicted</source>
+        <translation>逐出会话</translation>
+    </message>
+    <message>
+        <source>swapped</source>
+        <translation>换出换入</translation>
+    </message>
+    <message>
+        <source>draft acceptance</source>
+        <translation>草稿接受率</translation>
+    </message>
+    <message>
+        <source>peak memory</source>
+        <translation>内存峰值</translation>
+    </message>
+    <message>
+        <source>mean memory</source>
+        <translation>内存均值</translation>
+    </message>
+    <message>
+        <source>loads</source>
+        <translation>加载次数</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation>加载用时</translation>
+    </message>
+    <message>
+        <source>kills</source>
+        <translation>结束的应用</translation>
+    </message>
+    <message>
+        <source>own kills</source>
+        <translation>自身被结束</translation>
+    </message>
+    <message>
+        <source>major faults</source>
+        <translation>主缺页</translation>
+    </message>
+    <message>
+        <source>throttled</source>
+        <translation>降频时间</translation>
+    </message>
+    <message>
+        <source>first throttle</source>
+        <translation>首次降频</translation>
+    </message>
+    <message>
+        <source>hottest</source>
+        <translation>最高温度</translation>
+    </message>
+    <message>
+        <source>slowest speed</source>
+        <translation>最低速度</translation>
+    </message>
+    <message>
+        <source>energy</source>
+        <translation>能耗</translation>
+    </message>
+    <message>
+        <source>energy per token</source>
+        <translation>每词元能耗</translation>
+    </message>
+    <message>
+        <source>battery end</source>
+        <translation>结束电量</translation>
+    </message>
+    <message>
+        <source>switched off</source>
+        <translation>关机时间</translation>
+    </message>
+    <message>
+        <source>prior of class %1</source>
+        <translation>类别 %1 的先验</translation>
+    </message>
+    <message>
+        <source>%1 rows of %2</source>
+        <translation>%1 每行 %2</translation>
+    </message>
+    <message>
+        <source>mean</source>
+        <translation>均值</translation>
     </message>
 </context>
 </TS>

@@ -8,6 +8,7 @@
 #include "core/view/ledger_view.h"
 #include "core/view/quantity_text.h"
 #include "gui/model/numbers.h"
+#include "gui/model/vocabulary.h"
 
 namespace memwall::gui {
 namespace {
@@ -170,7 +171,7 @@ QVariant LedgerModel::data(const QModelIndex& index, int role) const {
                 case interval_column:
                     return ledger_range(i);
                 case basis_column:
-                    return !stated_exact(i)   ? text_of(i.value.basis)
+                    return !stated_exact(i)   ? in_words(i.value.basis)
                            : i.inputs.empty() ? QString()
                                               : text_of(i.inputs.front().source);
             }
@@ -194,7 +195,7 @@ QVariant LedgerModel::data(const QModelIndex& index, int role) const {
         }
         case search_role: {
             QString all = item_words(i.name) + '\n' + text_of(i.name) + '\n' + text_of(i.formula) + '\n' +
-                          text_of(i.value.basis);
+                          in_words(i.value.basis);
             for (const LedgerInput& in : i.inputs) all += '\n' + text_of(in.name) + '\n' + text_of(in.source);
             return all;
         }

@@ -24,4 +24,12 @@ inline QString shown(std::string_view text) {
 }
 QString shown_count(std::int64_t count);
 
+/// Charts and limits measure memory in GiB.
+inline double gib(double bytes) {
+    return bytes / static_cast<double>(kGiB);
+}
+inline double gib(Bytes bytes) {
+    return gib(bytes.as_double());
+}
+
 }  // namespace memwall::gui

@@ -8,6 +8,7 @@
 #include "core/plan/options.h"
 #include "core/view/quantity_text.h"
 #include "gui/model/numbers.h"
+#include "gui/model/vocabulary.h"
 #include "sim/event/clock.h"
 
 namespace memwall::gui {
@@ -269,7 +270,11 @@ QVariant MetricsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole) return text_of(row.metric->definition);
     if (role == Qt::UserRole) return index.column() == 1 ? QVariant(row.estimate.mean) : QVariant();
     if (role != Qt::DisplayRole) return {};
-    if (index.column() == 0) return text_of(row.metric->name).replace(u'_', u' ');
+    if (index.column() == 0) {
+        std::string name(row.metric->name);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return in_words(name);
+    }
     const QString value = shown(metric_text(row.estimate.mean, row.metric->unit));
     return row.estimate.half > 0
                ? value + QStringLiteral(" ± ") + shown(metric_text(row.estimate.half, row.metric->unit))

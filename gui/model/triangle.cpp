@@ -17,7 +17,6 @@
 namespace memwall::gui {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// What the catalogue is searched for: powers of two, as recommend takes them.
@@ -185,7 +184,7 @@ plan::Deployment Triangle::deployment(std::size_t i) const {
 }
 
 double Triangle::gibibytes(std::size_t i) const {
-    return shown_[i].footprint.central.as_double() / kGiB;
+    return gib(shown_[i].footprint.central);
 }
 
 double Triangle::job_seconds(std::size_t i) const {

@@ -9,8 +9,6 @@
 
 namespace memwall::gui {
 
-static constexpr double kGiB = 1024.0 * 1024 * 1024;
-
 static QString decimal(double value, int digits) {
     return QString::number(value, 'f', digits);
 }
@@ -166,7 +164,7 @@ Triangle::WhyNot Triangle::why_not(std::size_t i) const {
         if (one == plan::kQualityUnknown) add(QStringLiteral("allow-unknown-quality"), QStringLiteral("on"));
         if (one == plan::kMemory)
             add(QStringLiteral("max-memory"),
-                outward(QStringLiteral("max-memory"), s.limits.max_memory.as_double() / kGiB));
+                outward(QStringLiteral("max-memory"), gib(s.limits.max_memory)));
         if (one == plan::kDecode)
             add(QStringLiteral("min-decode"), outward(QStringLiteral("min-decode"), s.limits.min_decode));
         if (one == plan::kFirstToken)

@@ -12,6 +12,7 @@
 #include "devices/device_yaml.h"
 #include "devices/host.h"
 #include "gui/model/numbers.h"
+#include "gui/model/vocabulary.h"
 
 namespace memwall::gui {
 namespace {
@@ -184,7 +185,7 @@ QVariant VerificationModel::data(const QModelIndex& index, int role) const {
         case model:
             return i.model.empty() ? tr("host") : text_of(i.model);
         case what:
-            return text_of(i.what);
+            return in_words(i.what);
         case kv:
             return text_of(i.kv);
         case context:

@@ -86,6 +86,29 @@ class ChartsTest : public QObject {
         }
     }
 
+    void a_limits_label_stands_beside_the_cursor() {
+        const auto p = plot(Scale::linear);
+        p->remove("line");
+        p->remove("band");
+        p->set_limits(
+            {{"budget", Qt::Horizontal, 5, "budget 7.30 GiB of RAM", Qt::black, 2.5, Stroke::solid}});
+        for (double x = 1; x < 100; x += 3) {
+            Cursor c;
+            c.x = x;
+            c.grip = false;
+            c.color = Qt::red;
+            p->set_cursor(c);
+            const QImage picture = p->canvas()->grab().toImage();
+            const QPointF at = p->to_pixels({x, 5});
+            // Above the limit's line, where its label stands, the cursor is as whole as at the top.
+            for (int up = 4; up < 22; ++up)
+                QVERIFY2(picture.pixelColor(static_cast<int>(at.x()), static_cast<int>(at.y()) - up) ==
+                             picture.pixelColor(static_cast<int>(at.x()),
+                                                static_cast<int>(p->plot_area().top()) + 3),
+                         qPrintable(QString("x %1, %2 above").arg(x).arg(up)));
+        }
+    }
+
     void the_cursor_is_dragged_and_stepped() {
         const auto p = plot(Scale::linear);
         Cursor c;

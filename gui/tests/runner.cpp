@@ -3,16 +3,13 @@
 
 #include <QApplication>
 #include <QDir>
-#include <QFont>
-#include <QLocale>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 #include <iostream>
 #include <vector>
 
-#include "gui/app/application.h"
-#include "gui/theme/theme.h"
+#include "gui/tests/shown_window.h"
 
 namespace memwall::gui::tests {
 namespace {
@@ -60,19 +57,9 @@ QString run_command(const QString& command_line, const QStringList& more, int* s
 /// memwall_gui_tests [CLASS...] [-- arguments of Qt Test]: all classes without names.
 int main(int argc, char** argv) {
     using namespace memwall::gui;
-    // Nothing of the user's desktop may reach the tests.
-    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    const QByteArray home = tests::temporary_folder().toUtf8();
-    qputenv("XDG_CONFIG_HOME", home);
-    qputenv("XDG_RUNTIME_DIR", home);
-    qputenv("LC_ALL", "C.UTF-8");
+    tests::leave_the_desktop(tests::temporary_folder());
     QApplication app(argc, argv);
-    QFont font(QStringLiteral("Open Sans"));
-    font.setPointSizeF(10);
-    QApplication::setFont(font);
-    set_up_application();
-    set_language("en_US");
-    set_appearance(Appearance::light);
+    tests::use_plain_looks();
 
     QStringList wanted, rest{QString::fromLocal8Bit(argv[0])};
     bool ours = true;

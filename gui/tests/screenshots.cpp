@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-only
-// memwall_gui_screenshots FOLDER [NAME-PART]: each page in two sizes, two appearances and two languages, for
-// people to look at.
+// memwall_gui_screenshots FOLDER [NAME-PART]: each page in three sizes, two appearances and two languages,
+// for people to look at.
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
-#include <QFont>
 #include <iostream>
 
 #include "gui/app/application.h"
-#include "gui/app/control_panel.h"
-#include "gui/app/main_window.h"
+#include "gui/tests/shown_window.h"
 #include "gui/theme/theme.h"
 
 namespace {
@@ -33,13 +31,9 @@ int main(int argc, char** argv) {
         std::cerr << "usage: memwall_gui_screenshots FOLDER [NAME-PART]\n";
         return 2;
     }
-    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    qputenv("XDG_CONFIG_HOME", QDir(QString::fromLocal8Bit(argv[1])).absoluteFilePath(".config").toUtf8());
+    gui::tests::leave_the_desktop(QDir(QString::fromLocal8Bit(argv[1])).absoluteFilePath(".config"));
     QApplication app(argc, argv);
-    QFont font(QStringLiteral("Open Sans"));
-    font.setPointSizeF(10);
-    QApplication::setFont(font);
-    gui::set_up_application();
+    gui::tests::use_plain_looks();
     const QString part = argc > 2 ? QString::fromLocal8Bit(argv[2]) : QString();
     QDir().mkpath(QString::fromLocal8Bit(argv[1]));
     for (const char* language : {"en", "zh_CN"}) {
@@ -47,18 +41,10 @@ int main(int argc, char** argv) {
         for (const char* look : {"light", "dark"}) {
             gui::set_appearance(look == std::string_view("dark") ? gui::Appearance::dark
                                                                  : gui::Appearance::light);
-            gui::Session session;
-            gui::MainWindow window(session);
-            window.set_save_on_close(false);
-            plan::Deployment d;
-            d.model = "llama-3.1-8b";
-            d.device = "raspberry-pi-5:8GiB";
-            d.quant = "Q4_K_M";
-            d.context = 8192;
-            if (!session.apply(d)) return 1;
-            window.show();
+            gui::tests::ShownWindow shown;
+            gui::MainWindow& window = shown.window;
             for (const QString& page : window.page_names())
-                for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
+                for (const QSize size : {QSize(1280, 800), QSize(1920, 1080), QSize(1024, 640)}) {
                     const QString name =
                         QStringLiteral("%1-%2-%3-%4.png").arg(page).arg(size.width()).arg(look, language);
                     if (!part.isEmpty() && !name.contains(part)) continue;

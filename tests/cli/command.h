@@ -11,7 +11,8 @@ struct Output {
 };
 
 /// `arguments` is a shell fragment after the program's name. No user catalogue and no saved calibration leaks
-/// into a test that does not name its own folder of them.
-Output run_memwall(const std::string& arguments, const std::string& config_home = "/nonexistent");
+/// into a test that does not name its own folder of them. `columns` of the screen, 0 = none.
+Output run_memwall(const std::string& arguments, const std::string& config_home = "/nonexistent",
+                   int columns = 0);
 
 }  // namespace memwall::test

@@ -152,12 +152,46 @@ TEST_CASE("what-ifs change what they name", "[cli]") {
           7 * plain["memory"]["kv_cache_bytes"]["central"].get<std::int64_t>());
 }
 
+TEST_CASE("typing errors are answered with what was meant", "[cli]") {
+    const std::pair<const char*, const char*> cases[] = {
+        {"plna qwen3-8b", "did you mean plan?"},
+        {"plan qwen3-8b --devcie host", "unknown option '--devcie'; did you mean --device?"},
+        {"plan qwen3-8b --contxt=4096", "unknown option '--contxt'; did you mean --context?"},
+        {"plan qwen3-8b --quite-another-thing", "see 'memwall plan --help'"},
+        {"explain qwen3-8b memory more", "'more' is one argument too many"},
+        {"plan qwen3-8b --sequences 100000 --device apple-m4:16GiB",
+         "--sequences: 100000; expected a count from 1"},
+    };
+    for (const auto& [arguments, words] : cases) {
+        const Output o = run_memwall(arguments);
+        INFO(arguments << "\n" << o.err);
+        CHECK(o.status == 2);
+        CHECK_THAT(o.err, Catch::Contains(words));
+        CHECK(std::count(o.err.begin(), o.err.end(), '\n') == 1);
+    }
+}
+
+TEST_CASE("what cannot be written is no success", "[cli]") {
+    // What follows is cut from the shell line, so the command keeps these outputs.
+    CHECK(run_memwall("models --csv 2>/dev/null >/dev/full #").status == 70);
+    CHECK(run_memwall("plan qwen3-8b --device apple-m4:16GiB 2>/dev/null >&- #").status == 70);
+}
+
 TEST_CASE("engine flags say the plan again", "[cli]") {
     const Output o = run_memwall(
         "plan llama-3.1-8b --quant Q4_K_M --device rtx-4090 --kv q8_0 --context 8192 --sequences 2 --emit "
         "llama.cpp");
     CHECK(o.out ==
           "-m llama-3.1-8b-Q4_K_M.gguf -c 16384 -b 2048 -ub 512 -np 2 -ctk q8_0 -ctv q8_0 -fa on -ngl 33\n");
+    // Names that release 0.5.0 takes: --draft-max and --no-mmap were removed before it.
+    CHECK(run_memwall("plan llama-3.1-8b --device raspberry-pi-5:8GiB --kv q8_0 --draft llama-3.2-1b "
+                      "--runtime-option mmap=off --emit llama.cpp")
+              .out ==
+          "-m llama-3.1-8b-Q4_K_M.gguf -c 4096 -b 2048 -ub 512 -np 1 -ctk q8_0 -ctv q8_0 -fa on --load-mode "
+          "none "
+          "-ngl 0 --spec-type draft-simple -md llama-3.2-1b-Q4_K_M.gguf --spec-draft-n-max 4 -ngld 0 -ctkd "
+          "q8_0 "
+          "-ctvd q8_0\n");
 }
 
 TEST_CASE("catalogues list, search and show", "[cli]") {

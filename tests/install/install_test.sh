@@ -12,4 +12,7 @@ cmake --build "$prefix/build" >/dev/null
 "$prefix/usr/bin/memwall" --version
 grep -q '^complete -F _memwall memwall' "$prefix/usr/share/bash-completion/completions/memwall"
 for page in "$prefix/usr/share/man/man1/memwall.1" "$prefix/usr/share/man/man1/memwall-plan.1"; do grep -q '^\.SH NAME' "$page"; done
-echo "5 passed, 0 failed"
+# The validator says hints on standard output and errors by its status; it is there on most desktops.
+desktop="$prefix/usr/share/applications/memwall-explorer.desktop"
+if [ -f "$desktop" ] && command -v desktop-file-validate >/dev/null; then [ -z "$(desktop-file-validate "$desktop")" ]; fi
+echo "6 passed, 0 failed"

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/plan/explain.h"
+#include "core/quality/estimate.h"
 #include "core/view/quality_view.h"
 #include "tests/catch.h"
 #include "tests/plan/planned.h"
@@ -12,6 +13,7 @@ using namespace memwall;
 using quality::Reason;
 using quality::Status;
 using test::make_test_plan;
+using test::TestPlan;
 
 TEST_CASE("a plan carries the loss of its recipe and its cache", "[quality][plan]") {
     const char* pi = "raspberry-pi-5:8GiB";
@@ -33,6 +35,26 @@ TEST_CASE("a plan carries the loss of its recipe and its cache", "[quality][plan
     CHECK(sinks.plan.loss.flags & quality::kWindowForgets);
     const auto far = make_test_plan("phi-4", pi, {{"quant", "Q4_K_M"}, {"context", "16384"}});
     CHECK(far.plan.loss.flags & quality::kContextBeyond);
+}
+
+TEST_CASE("a quantized cache on 16-bit weights is not spoken of as nothing quantized", "[quality][plan]") {
+    const auto basis = [](const TestPlan& t) {
+        return quality::explain(t.prepared.model, t.prepared.quality, t.prepared.recipe_info,
+                                plan::kv_choice(t.prepared, t.knobs))
+            .basis;
+    };
+    const auto whole = make_test_plan("qwen2.5-7b", "apple-m4:32GiB", {{"quant", "F16"}});
+    CHECK_THAT(basis(whole), Catch::Contains("nothing is quantized"));
+    CHECK(whole.plan.loss.flags & quality::kBelowNoise);
+    for (const auto& [runtime, kv] : {std::pair{"llama.cpp", "q8_0"}, {"vllm", "fp8"}}) {
+        INFO(runtime << " " << kv);
+        const auto t =
+            make_test_plan("qwen2.5-7b", "rtx-4090", {{"quant", "F16"}, {"runtime", runtime}, {"kv", kv}});
+        REQUIRE(t.plan.loss.known());
+        CHECK(t.plan.loss.kld.high > 0.01);
+        CHECK_THAT(basis(t), Catch::Contains("cache alone"));
+        CHECK_FALSE(t.plan.loss.flags & quality::kBelowNoise);
+    }
 }
 
 TEST_CASE("a latent cache has no values, a model without attention no cache", "[quality][plan]") {

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/model/catalog.h"
 #include "core/quant/recipe.h"
 #include "tests/catch.h"
 #include "tests/quant/dense_model.h"
@@ -147,6 +148,30 @@ TEST_CASE("MXFP4_MOE takes the experts, Q8_0 the rest", "[quant]") {
     CHECK(name_of(m, "MXFP4_MOE", "blk.3.attn_q.weight") == "Q8_0");
     CHECK(name_of(m, "MXFP4_MOE", "token_embd.weight") == "Q8_0");
     CHECK(name_of(m, "MXFP4_MOE", "blk.3.ffn_gate_inp.weight") == "F32");
+}
+
+// https://huggingface.co/unsloth/gpt-oss-120b-GGUF, GiB as listed; headers are about 0.02 GiB.
+TEST_CASE("gpt-oss files of every label keep the experts they were trained with", "[quant]") {
+    const Model m = model::load_catalog_model("gpt-oss-120b").value();
+    const std::pair<const char*, double> published[] = {{"F16", 60.88},    {"Q8_0", 59.03},   {"Q6_K", 58.94},
+                                                        {"Q5_K_M", 58.57}, {"Q4_K_M", 58.46}, {"Q4_0", 58.32},
+                                                        {"Q3_K_M", 58.33}, {"Q2_K", 58.27}};
+    for (const auto& [name, size] : published) {
+        const auto formats = assign(parse_recipe(name), m);
+        const double gib = weights_bytes(m, formats).as_double() / (1 << 30);
+        INFO(name << " " << gib << " published " << size);
+        CHECK(gib < size);
+        CHECK(gib > size - 0.12);
+        CHECK(name_of(m, name, "blk.3.ffn_down_exps.weight") == "MXFP4");
+    }
+    AssignOptions asked;  // llama-quantize --allow-requantize --tensor-type
+    asked.overrides = {parse_override("ffn_down_exps=Q8_0", "--set")};
+    CHECK(name_of(m, "Q4_K_M", "blk.3.ffn_down_exps.weight", asked) == "Q8_0");
+
+    // A fine-tune whose file holds BF16 experts is quantized like any other mixture.
+    Model tuned = m;
+    for (model::Tensor& t : tuned.tensors) t.format = ggml("BF16");
+    CHECK(name_of(tuned, "Q8_0", "blk.3.ffn_down_exps.weight") == "Q8_0");
 }
 
 TEST_CASE("large variants keep both ends in Q8_0", "[quant]") {
