@@ -62,6 +62,7 @@ class Verifier {
         set_ = make_working_set(std::size_t{256} << 20, team_);
         run_.pages = set_.huge ? "huge" : "small";
         steady_.emplace(set_, team_);
+        references_.threads = team_.threads();
         parts_ = 1 + static_cast<double>(subjects.size() * (1 + options_.kv.size()));
         Stopwatch watch(team_.threads(), std::max(5, options_.runs), run_.sets, *steady_);
         warm_up(subjects.front());
