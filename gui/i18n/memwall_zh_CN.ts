@@ -2466,6 +2466,30 @@ Calibrate first, then verify. Close other programs: a disturbed machine proves n
         <translation>缓存池浪费</translation>
     </message>
     <message>
+        <source>pool cached</source>
+        <translation>缓存池留存</translation>
+    </message>
+    <message>
+        <source>pool fragmentation</source>
+        <translation>缓存池碎片</translation>
+    </message>
+    <message>
+        <source>load cached</source>
+        <translation>缓存命中加载</translation>
+    </message>
+    <message>
+        <source>card refusals</source>
+        <translation>显卡拒绝</translation>
+    </message>
+    <message>
+        <source>card wait</source>
+        <translation>等待显卡</translation>
+    </message>
+    <message>
+        <source>battery per 1000</source>
+        <translation>每千词元电量</translation>
+    </message>
+    <message>
         <source>preemptions</source>
         <translation>抢占</translation>
     </message>

@@ -45,6 +45,8 @@ const char* const kWords[] = {
     QT_TRANSLATE_NOOP("vocabulary", "batch"),
     QT_TRANSLATE_NOOP("vocabulary", "pool occupancy"),
     QT_TRANSLATE_NOOP("vocabulary", "pool waste"),
+    QT_TRANSLATE_NOOP("vocabulary", "pool cached"),
+    QT_TRANSLATE_NOOP("vocabulary", "pool fragmentation"),
     QT_TRANSLATE_NOOP("vocabulary", "preemptions"),
     QT_TRANSLATE_NOOP("vocabulary", "recomputed tokens"),
     QT_TRANSLATE_NOOP("vocabulary", "prefix hit"),
@@ -56,6 +58,9 @@ const char* const kWords[] = {
     QT_TRANSLATE_NOOP("vocabulary", "mean memory"),
     QT_TRANSLATE_NOOP("vocabulary", "loads"),
     QT_TRANSLATE_NOOP("vocabulary", "loading"),
+    QT_TRANSLATE_NOOP("vocabulary", "load cached"),
+    QT_TRANSLATE_NOOP("vocabulary", "card refusals"),
+    QT_TRANSLATE_NOOP("vocabulary", "card wait"),
     QT_TRANSLATE_NOOP("vocabulary", "kills"),
     QT_TRANSLATE_NOOP("vocabulary", "own kills"),
     QT_TRANSLATE_NOOP("vocabulary", "major faults"),
@@ -66,6 +71,7 @@ const char* const kWords[] = {
     QT_TRANSLATE_NOOP("vocabulary", "energy"),
     QT_TRANSLATE_NOOP("vocabulary", "energy per token"),
     QT_TRANSLATE_NOOP("vocabulary", "battery end"),
+    QT_TRANSLATE_NOOP("vocabulary", "battery per 1000"),
     QT_TRANSLATE_NOOP("vocabulary", "switched off"),
 };
 

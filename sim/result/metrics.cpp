@@ -139,7 +139,7 @@ const Metric kMetrics[] = {
     {"energy_per_token", U::joules, "energy over output tokens",
      [](R r, A a) { return over(r.joules, count(a.output_tokens)); }, energy},
     {"battery_end", U::share, "charge at the end", [](R r, A) { return r.battery_end; }, battery},
-    {"battery_per_1000_tokens", U::share,
+    {"battery_per_1000", U::share,
      "of the battery's capacity, energy drawn for 1,000 output tokens, idle time included",
      [](R r, A a) { return over(1000 * r.joules, r.battery_joules * count(a.output_tokens)); }, battery},
     {"switched_off", U::seconds, "time with an empty battery", [](R r, A) { return r.off_seconds; }, battery},

@@ -152,7 +152,7 @@ std::string simulate_text(const Setup& s, const std::vector<RunResult>& runs, bo
     row("energy", line(runs, {{"drawn", "energy"},
                               {"a token", "energy_per_token"},
                               {"battery at the end", "battery_end"},
-                              {"for 1,000 tokens", "battery_per_1000_tokens"},
+                              {"for 1,000 tokens", "battery_per_1000"},
                               {"off", "switched_off"}}));
     const std::size_t columns = static_cast<std::size_t>(std::clamp(width - 24, 20, 100));
     out += "\n";
