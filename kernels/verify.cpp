@@ -30,7 +30,7 @@ namespace {
 constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02;
 constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of replays
 constexpr std::int64_t kChunk = 96, kSteps = 4;
-constexpr int kAttempts = 4;  // at a cache type of a model, while memory changes its pace
+constexpr int kAttempts = 6;  // at a cache type of a model, while memory changes its pace
 
 /// Resident bytes of this process that belong to no file: code that is run for the first time comes in as the
 /// engine works and is none of its memory. From smaps_rollup; all resident bytes of statm where there is
