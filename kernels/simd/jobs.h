@@ -13,7 +13,8 @@ inline constexpr int kStreams = 4;
 
 /// How a long read is spread: prefetch bytes ahead of the line in work, near into L1, far into L2 (a distance
 /// of 0 fetches the line itself, which costs a load slot and no traffic), and over how many streams, 1 or
-/// kStreams, one activation vector walks through a matrix. Chosen in one place, prefetch() of kernels.h.
+/// kStreams, one activation vector walks through a matrix. Attention shares near x streams among the pages it
+/// reads side by side. Chosen in one place, prefetch() of kernels.h.
 struct Prefetch {
     ptrdiff_t near = 4096, far = 32768;
     int streams = 1;
