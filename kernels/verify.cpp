@@ -180,23 +180,19 @@ class Verifier {
     std::vector<device::ProbeResult> timed_sets(const std::vector<std::string>& names, Take take) {
         std::vector<SampleSet> sets;
         for (const std::string& name : names) sets.push_back({name, "s", "", team_.threads(), 0, {}});
-        const double start = wall_seconds();
-        bool before = steady_->still();
-        int clean = 0;
-        for (int taken = 0; clean < options_.runs; ++taken) {
-            if (steady_->lost ? taken > 0 : Stopwatch::tired(taken, options_.runs, start)) break;
-            std::vector<Sample_> samples = take();
-            const bool after = steady_->still();
-            for (std::size_t i = 0; i < sets.size(); ++i) {
-                samples[i].clean = samples[i].clean && before && after;
-                sets[i].samples.push_back(samples[i]);
-            }
-            before = after;
-            clean += samples.front().clean;
-            ++run_.samples;
-            run_.disturbed += !samples.front().clean;
-        }
-        if (clean < options_.runs) steady_->lost = true;
+        std::vector<Sample_> samples;
+        steady_->sample(
+            options_.runs,
+            [&] {
+                samples = take();
+                return samples.front().clean;
+            },
+            [&](bool clean) {
+                for (std::size_t i = 0; i < sets.size(); ++i)
+                    sets[i].samples.push_back({samples[i].value, clean});
+                ++run_.samples;
+                run_.disturbed += !clean;
+            });
         std::vector<device::ProbeResult> results;
         for (const SampleSet& set : sets) {
             run_.sets.push_back(set);
@@ -204,7 +200,7 @@ class Verifier {
             // are.
             SampleSet good = set;
             std::erase_if(good.samples, [](const Sample_& s) { return !s.clean; });
-            results.push_back(summarise(steady_->lost ? set : good));
+            results.push_back(summarise(steady_->lost() ? set : good));
         }
         return results;
     }
@@ -236,10 +232,10 @@ class Verifier {
                     verify_engine(subject, s, *source, predicted, request, rates);
                 else
                     verify_trace(subject, s, *source, predicted, request, rates);
-                if (!steady_->lost || attempt == kAttempts) break;
+                if (!steady_->lost() || attempt == kAttempts) break;
             }
-            for (std::size_t i = items; i < run_.items.size(); ++i) run_.items[i].quiet = !steady_->lost;
-            references_.samples.push_back({steady_->reference(), !steady_->lost});
+            for (std::size_t i = items; i < run_.items.size(); ++i) run_.items[i].quiet = !steady_->lost();
+            references_.samples.push_back({steady_->reference(), !steady_->lost()});
         }
     }
 

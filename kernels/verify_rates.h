@@ -20,15 +20,9 @@ namespace memwall::kernels {
 
 /// Median of what `work` takes, seconds, over clean samples where there are any; every sample is kept in
 /// `sets`. `work` returns how its threads ran. A sample is clean when they had their cores and memory was as
-/// fast as its reference before and after. Tries end by their number and by time, then `steady` is lost:
-/// noise of a second is waited for, another pace of memory is not.
+/// fast as its reference before and after. Tries end (Patience), then `steady` is lost.
 class Stopwatch {
   public:
-    static constexpr int kTries = 3;        ///< a sample
-    static constexpr double kPatience = 2;  ///< seconds, if tries are shorter
-    static bool tired(int tries, int samples, double start) {
-        return tries >= kTries * samples && wall_seconds() - start > kPatience;
-    }
     Stopwatch(int threads, int samples, std::vector<SampleSet>& sets, SteadyRead& steady)
         : threads_(threads), samples_(samples), sets_(sets), steady_(steady) {}
     /// `again`: the work twice a sample, the second time counts: it then finds in the last cache what it
@@ -38,18 +32,17 @@ class Stopwatch {
                   bool again = false) {
         SampleSet set{probe, "s", how, threads_, 0, {}};
         work();  // warms up
-        const double start = wall_seconds();
-        bool before = steady_.still();
-        int clean = 0;
-        for (int i = 0; clean < samples_ && !(steady_.lost ? i > 0 : tired(i, samples_, start)); ++i) {
-            if (again) work();
-            const RunTime time = work();
-            const bool after = steady_.still();
-            set.samples.push_back({time.wall / per_sample, time.clean() && before && after});
-            clean += set.samples.back().clean;
-            before = after;
-        }
-        if (clean < samples_) steady_.lost = true;
+        RunTime time;
+        steady_.sample(
+            samples_,
+            [&] {
+                if (again) work();
+                time = work();
+                return time.clean();
+            },
+            [&](bool clean) {
+                set.samples.push_back({time.wall / per_sample, clean});
+            });
         sets_.push_back(set);
         return summarise(set).median;
     }

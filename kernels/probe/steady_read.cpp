@@ -47,7 +47,7 @@ double SteadyRead::median(int reads) {
 
 void SteadyRead::refer() {
     reference_ = median(kReference);
-    lost = false;
+    lost_ = false;
 }
 
 bool SteadyRead::still() {

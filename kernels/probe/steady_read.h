@@ -9,6 +9,30 @@
 
 namespace memwall::kernels {
 
+/// When to stop trying for clean samples: noise of a second is waited for, another pace of memory is not.
+struct Patience {
+    int tries = 3;       ///< a sample
+    double seconds = 2;  ///< and at least as long, if tries are shorter
+};
+
+/// Takes samples until `wanted` are clean: take() takes one and says whether threads had their cores, still()
+/// whether memory is as it was, before and after; keep(clean) keeps it. False when tries ended before.
+template <class Still, class Take, class Keep>
+bool sample_steadily(int wanted, Patience patience, Still still, Take take, Keep keep) {
+    const double start = wall_seconds();
+    bool before = still();
+    int clean = 0;
+    for (int i = 0; clean < wanted; ++i) {
+        if (i >= patience.tries * wanted && wall_seconds() - start >= patience.seconds) return false;
+        const bool own = take();
+        const bool after = still();
+        keep(own && before && after);
+        clean += own && before && after;
+        before = after;
+    }
+    return true;
+}
+
 class SteadyRead {
   public:
     static constexpr double kDrift = 0.05;  ///< what a read may differ from the reference by
@@ -21,9 +45,21 @@ class SteadyRead {
     /// Reads a few times: still within kDrift of the reference?
     bool still();
 
+    /// Samples beside the reference; when that is lost only one, for the record.
+    template <class Take, class Keep>
+    void sample(int wanted, Take take, Keep keep) {
+        if (lost_) {
+            take();
+            keep(false);
+        } else {
+            lost_ = !sample_steadily(
+                wanted, {}, [&] { return still(); }, take, keep);
+        }
+    }
+
     double reference() const { return reference_; }
-    /// Set by who takes samples: too few of them were steady for the reference to be that of this minute.
-    bool lost = false;
+    /// Too few samples were steady for the reference to be that of this minute.
+    bool lost() const { return lost_; }
 
   private:
     double read();
@@ -34,6 +70,7 @@ class SteadyRead {
     const ReadPattern* pattern_ = nullptr;  ///< the fastest when the first reference was taken
     std::size_t window_ = 0, windows_ = 1, turn_ = 0;
     double reference_ = 0;
+    bool lost_ = false;
 };
 
 }  // namespace memwall::kernels

@@ -9,6 +9,13 @@
 namespace memwall::kernels {
 namespace {
 
+/// Vector operations of the probabilities of a page and head: about 25 for 16 of them (KERNELS section 6).
+constexpr int kVectorsARow = kPageTokens / 16 * 25;
+/// Vector operations a line beyond which reading is run ahead. On a Zen 5 EPYC (KVM, 2026-11) running ahead
+/// brought 0.60 to 0.80 of read at 9 (four heads over f16), 0.50 to 0.61 at 11 (eight over int8), and cost
+/// 0.05 at 5.5 (four over int8), 0.1 at 2 (one over f16).
+constexpr int kHeavyLine = 6;
+
 /// The stages with their signature in common; turns a head count known at run time into a template argument.
 struct Scores {
     static constexpr bool kKeys = true;

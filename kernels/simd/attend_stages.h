@@ -10,8 +10,6 @@ namespace {
 constexpr int kPagePanels = kPageTokens / kPanelRows;  // of keys
 constexpr int kBlockPages = kStreams;
 constexpr int kMostRows = kBlockPages * kHighestHeads;  // pages x heads of a block
-constexpr int kVectorsARow = kPageTokens / 16 * 25;     // operations of the probabilities of a page and head
-constexpr int kHeavyLine = 6;                           // operations a line beyond which reading is run ahead
 constexpr float kRounder = 0x1.8p23f;                   // x + this - this rounds to an integer, ties to even
 
 MEMWALL_INLINE Floats round_even(Floats x) {
