@@ -95,8 +95,9 @@ int run(const Options& o) {
         std::cout << json(o, done).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";
         return done.exit_status();
     }
-    std::cout << fmt::format("{}, {} threads, {} pages, read {} to {}, {} of {} samples disturbed\n",
-                             done.isa, done.threads, done.pages, rate_text(BytesPerSecond(done.read_low)),
+    std::cout << fmt::format("{}, {} thread{}, {} pages, read {} to {}, {} of {} samples disturbed\n",
+                             done.isa, done.threads, done.threads == 1 ? "" : "s", done.pages,
+                             rate_text(BytesPerSecond(done.read_low)),
                              rate_text(BytesPerSecond(done.read_high)), done.disturbed, done.samples)
               << (done.requests == 0
                       ? ""
