@@ -20,7 +20,7 @@ struct Options {
     int processes = 3, rounds = 9, gib = 2;
     std::vector<int> threads = {1, 2};
     std::ptrdiff_t near = prefetch().near, far = prefetch().far;
-    int streams = prefetch().streams;
+    int streams = prefetch().streams, run_ahead_from = prefetch().run_ahead_from;
     std::string isa, only;
     bool child = false;
 };
@@ -172,7 +172,7 @@ const Kernels& chosen(const Options& o) {
 
 /// One process: lines "threads TAB case TAB median", and "read", "again", "unclean" as cases.
 int run_child(const Options& o) {
-    set_prefetch({o.near, o.far, o.streams});
+    set_prefetch({o.near, o.far, o.streams, o.run_ahead_from});
     const Kernels& k = chosen(o);
     const HugeBuffer set = working_set(static_cast<std::size_t>(o.gib) << 30, 1);
     std::mt19937 rng(std::random_device{}());
@@ -262,6 +262,9 @@ int main(int argc, char** argv) {
     app.add_option("--streams", o.streams, "streams of one vector through a matrix")
         ->capture_default_str()
         ->check(CLI::IsMember({1, kStreams}));
+    app.add_option("--run-ahead-from", o.run_ahead_from,
+                   "vector operations a line from which attention runs ahead; 0: never")
+        ->capture_default_str();
     app.add_option("--isa", o.isa, "instruction set instead of the best");
     app.add_option("--only", o.only, "cases whose name holds this text");
     app.add_flag("--child", o.child, "one process, raw medians");

@@ -40,7 +40,8 @@ class Paired {
     Paired(ThreadTeam& team, const HugeBuffer& set, const Kernels& kernels)
         : team_(team), set_(set), kernels_(kernels) {
         double best = 0;
-        for (const Access access : {Access::plain, Access::near, Access::two_level, Access::streams}) {
+        for (const Access access :
+             {Access::plain, Access::near, Access::two_level, Access::streams, Access::streams_near}) {
             access_ = access;
             std::vector<double> rates;
             for (int i = 0; i < 5; ++i) rates.push_back(read_rate());

@@ -9,8 +9,7 @@ namespace {
 
 constexpr int kPagePanels = kPageTokens / kPanelRows;  // of keys
 constexpr int kBlockPages = kStreams;
-constexpr int kMostRows = kBlockPages * kHighestHeads;  // pages x heads of a block
-constexpr float kRounder = 0x1.8p23f;                   // x + this - this rounds to an integer, ties to even
+constexpr float kRounder = 0x1.8p23f;  // x + this - this rounds to an integer, ties to even
 
 MEMWALL_INLINE Floats round_even(Floats x) {
     return sub(add(x, splat(kRounder)), splat(kRounder));
@@ -20,71 +19,83 @@ MEMWALL_INLINE Ints to_nearest_ints(Floats x) {
     return sub(bits_as_ints(add(x, splat(kRounder))), bits_as_ints(splat(kRounder)));
 }
 
-/// exp for x <= 0, smaller ones as -87: 2^n times a polynomial on [-ln2/2, ln2/2], its Taylor series to
-/// degree 7 (remainder 6e-9); ln 2 in two parts, the first with 9 trailing zeros so that n times it is exact.
+/// exp for x <= 0, smaller ones as -87: 2^n times a polynomial on [-ln2/2, ln2/2] that is 1 at 0 and
+/// elsewhere within 9.2e-8 of exp before rounding (least maximum of the relative error, by Lawson's
+/// reweighting); ln 2 in two parts, the first with 9 trailing zeros so that n times it is exact.
 MEMWALL_INLINE Floats exp_nonpositive(Floats x) {
     x = max(x, splat(-87.0f));
-    const Floats n_as_float = mul(x, splat(0x1.715476p0f));
-    const Ints n = to_nearest_ints(n_as_float);
-    const Floats whole = round_even(n_as_float);
-    Floats r = fma(whole, splat(-0x1.62e4p-1f), x);
-    r = fma(whole, splat(-0x1.7f7d1cp-20f), r);
-    Floats y = splat(1.0f / 5040);
-    y = fma(y, r, splat(1.0f / 720));
-    y = fma(y, r, splat(1.0f / 120));
-    y = fma(y, r, splat(1.0f / 24));
-    y = fma(y, r, splat(1.0f / 6));
-    y = fma(y, r, splat(0.5f));
+    const Floats shifted = fma(x, splat(0x1.715476p0f), splat(kRounder));  // its lowest bits are n
+    const Floats n = sub(shifted, splat(kRounder));
+    Floats r = fma(n, splat(-0x1.62e4p-1f), x);
+    r = fma(n, splat(-0x1.7f7d1cp-20f), r);
+    Floats y = splat(0x1.0fa7fp-7f);
+    y = fma(y, r, splat(0x1.573aaep-5f));
+    y = fma(y, r, splat(0x1.555a6cp-3f));
+    y = fma(y, r, splat(0x1.fffdc4p-2f));
+    y = fma(y, r, splat(0x1.fffff6p-1f));
     y = fma(y, r, splat(1.0f));
-    y = fma(y, r, splat(1.0f));
-    return bits_as_floats(add(bits_as_ints(y), shift_left<23>(n)));
+    return bits_as_floats(add(bits_as_ints(y), shift_left<23>(bits_as_ints(shifted))));
 }
 
-/// Everything between the stages of a block. A row is a page's share of one head, row n = page x heads +
-/// head.
+/// Everything between the stages of a block. A row is a page's share of one head.
 struct AttendScratch {
     alignas(64) float q[kHighestHeads][kHighestHeadDim];  // f16: scaled queries
     alignas(64) int8_t q_codes[2 * kHighestHeads][kHighestHeadDim];
     alignas(64) float scores[kHighestHeads][kBlockPages][kPageTokens];  // then probabilities
     alignas(64) int8_t p_codes[2 * kHighestHeads][kBlockPages][kPageTokens];
-    // Of a row: exp(old maximum - new one), by which what was summed so far shrinks, and exp(page's maximum -
-    // new one), the page's share.
-    alignas(64) float decay[kMostRows], gain[kMostRows];
-    float p_scales[kMostRows];
-    alignas(64) float sums[kMostRows][16];   // of probabilities, lane by lane
-    alignas(64) float l[kHighestHeads][16];  // lanes of job.l
+    // Of a row: its highest score; exp(that - the maximum so far), its share; what its digits count.
+    alignas(64) float most[kBlockPages][kHighestHeads], gain[kBlockPages][kHighestHeads],
+        p_scales[kBlockPages][kHighestHeads];
+    // By which what was summed before a page shrinks: exp(maximum before the block - maximum now) at its
+    // first page, then 1.
+    alignas(64) float decay[kBlockPages][kHighestHeads];
+    alignas(64) float sums[kBlockPages][kHighestHeads][16];    // of probabilities, lane by lane
+    alignas(64) float m[kHighestHeads], l[kHighestHeads][16];  // job.m, lanes of job.l
     int32_t q_offsets[2 * kHighestHeads], p_offsets[kBlockPages][2 * kHighestHeads];
     float q_scales[kHighestHeads];
 };
 
-/// 16 values within +-kLimit of the digits, high digit first in rows of `row` bytes; their sums add up.
+/// 16 values a x b within the limits of the digits, high digit first in rows of `row` bytes; sums add up what
+/// digit_sum() takes the sums of the digits from.
 template <int Digits>
-MEMWALL_INLINE void store_digits(Floats v, int8_t* codes, int row, Ints (&sums)[Digits]) {
+MEMWALL_INLINE void store_digits(Floats a, Floats b, int8_t* codes, int row, Ints (&sums)[Digits]) {
+    const auto put = [](Floats shifted, int8_t * to, Ints & sum) __attribute__((always_inline)) {
+        const Ints bits = bits_as_ints(shifted);  // the digit is their low byte
+        store_bytes(to, bits);
+        sum = add(sum, bits);
+    };
+    const Floats rounder = splat(kRounder), shifted = fma(a, b, rounder);
     if constexpr (Digits == 2) {
-        v = round_even(v);
-        const Floats h = round_even(mul(v, splat(1.0f / kDigitBase)));
-        const Ints high = to_nearest_ints(h), low = to_nearest_ints(fma(h, splat(-float{kDigitBase}), v));
-        store_bytes(codes, high);
-        store_bytes(codes + row, low);
-        sums[0] = add(sums[0], high);
-        sums[1] = add(sums[1], low);
+        const Floats v = sub(shifted, rounder), high = fma(v, splat(1.0f / kDigitBase), rounder);
+        put(high, codes, sums[0]);
+        put(add(fma(sub(high, rounder), splat(-float{kDigitBase}), v), rounder), codes + row, sums[1]);
     } else {
-        const Ints low = to_nearest_ints(v);
-        store_bytes(codes, low);
-        sums[0] = add(sums[0], low);
+        put(shifted, codes, sums[0]);
     }
 }
 template <int Digits>
 inline constexpr float kDigitLimit = Digits == 2 ? 127.0f * kDigitBase : 127.0f;
+/// 254 high + low, or the one digit there is. Sums of at most kHighestHeadDim products of bytes are exact as
+/// floats, so this rounds once.
+template <int Digits, int M>
+MEMWALL_INLINE Floats digits_as_floats(const Ints (&acc)[M], int row) {
+    static_assert(kHighestHeadDim * 255 * 127 < 1 << 24);
+    if constexpr (Digits == 1)
+        return to_floats(acc[row]);
+    else
+        return fma(to_floats(acc[2 * row]), splat(float{kDigitBase}), to_floats(acc[2 * row + 1]));
+}
 /// What values up to `magnitude` are multiplied with to become digits.
 template <int Digits>
 MEMWALL_INLINE float digits_per_unit(float magnitude) {
     return magnitude > 1e-30f ? kDigitLimit<Digits> / magnitude : 0.0f;
 }
-/// -bias x the sums of at most 256 bytes, exact as floats.
+/// -bias x the sums of the digits of `count` calls of store_digits, exact as floats.
 template <int Digits>
-MEMWALL_INLINE void store_offsets(const Ints (&sums)[Digits], int bias, int32_t* offsets) {
-    for (int i = 0; i < Digits; ++i) offsets[i] = -bias * static_cast<int32_t>(sum(to_floats(sums[i])));
+MEMWALL_INLINE void store_offsets(const Ints (&sums)[Digits], int count, int bias, int32_t* offsets) {
+    const Ints shift = mul(splat(count), bits_as_ints(splat(kRounder)));
+    for (int i = 0; i < Digits; ++i)
+        offsets[i] = -bias * static_cast<int32_t>(sum(to_floats(sub(sums[i], shift))));
 }
 MEMWALL_INLINE Floats absolute(Floats v) {
     return max(v, sub(splat(0.0f), v));
@@ -97,12 +108,24 @@ MEMWALL_INLINE void mask(const PageRef& page, float* values, float with) {
         if (t < page.begin || t >= page.end) values[t] = with;
 }
 
+/// Pages of a block that go through a stage side by side.
+template <int Pages>
+struct Together {
+    const AttendJob& job;
+    const PageRef* pages;
+    int place;  // of the first one in the block
+    HalvesAhead<Pages> ahead;
+    RunAhead& run;
+    AttendScratch& s;
+};
+
 /// int8 and int4 pages.
 template <int Bits>
 struct IntegerPage {
     static constexpr int kBias = Bits == 8 ? kBias8 : 8;
     static constexpr bool kWholeValues = false;  // what does not count has a probability of 0
     static constexpr int kMost = kAttendVectors, kDotsALine = Bits == 8 ? 1 : 2;
+    static constexpr int kTurnsOfFour = Bits == 8 ? 2 : 1;  // nibbles cost too much to unpack twice
 
     template <int Digits>
     static void prepare(const AttendJob& job, AttendScratch& s) {
@@ -115,45 +138,52 @@ struct IntegerPage {
             Ints sums[Digits];
             for (auto& x : sums) x = splat(0);
             for (int i = 0; i < job.key_dim; i += 16)
-                store_digits<Digits>(mul(load(q + i), unit), s.q_codes[h * Digits] + i, kHighestHeadDim,
-                                     sums);
-            store_offsets<Digits>(sums, kBias, s.q_offsets + h * Digits);
+                store_digits<Digits>(load(q + i), unit, s.q_codes[h * Digits] + i, kHighestHeadDim, sums);
+            store_offsets<Digits>(sums, job.key_dim / 16, kBias, s.q_offsets + h * Digits);
             s.q_scales[h] = job.scale * (magnitude / kDigitLimit<Digits>);
         }
     }
 
-    /// Scores of `Heads` heads from `first` on, of `Pages` pages, the block's from `page` on.
-    template <int Digits, int Heads, int Pages>
-    static __attribute__((noinline)) void scores(const AttendJob& job, const PageRef* pages, int page,
-                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
-                                                 AttendScratch& s) {
-        RunAhead run = runs;
+    /// Scores of the tokens of panels [panel, last) for `Heads` heads from `first` on.
+    template <int Digits, int Heads, int Pages, bool Run>
+    static __attribute__((noinline)) void scores(const Together<Pages>& t, int panel, int last, int first) {
         constexpr int kM = Heads * Digits, kLines = Bits / 2;  // 4 lines of bytes or 2 of nibbles: 16 dims
-        ptrdiff_t at = static_cast<ptrdiff_t>(job.page_scales);
-        for (int p = 0; p < kPagePanels; ++p) {
+        AttendScratch& s = t.s;
+        RunAhead run = t.run;
+        for (; panel < last; ++panel) {
+            const int32_t* offsets = s.q_offsets + first * Digits;
+            const uint8_t* data[Pages];
             Ints acc[Pages][kM];
             MEMWALL_UNROLL
-            for (auto& one : acc) MEMWALL_UNROLL
-            for (int v = 0; v < kM; ++v) one[v] = splat(s.q_offsets[first * Digits + v]);
+            for (int g = 0; g < Pages; ++g) {
+                data[g] = t.pages[g].data;
+                MEMWALL_UNROLL
+                for (int v = 0; v < kM; ++v) acc[g][v] = splat(offsets[v]);
+            }
             const int8_t* a = s.q_codes[first * Digits];
-            for (int d = 0; d < job.key_dim; d += 16, at += kLines * kLineBytes) {
-                const auto targets = ahead.at(at);
-                run.fetch<kLines * Pages>();
+            ptrdiff_t at = static_cast<ptrdiff_t>(t.job.page_scales) +
+                           static_cast<ptrdiff_t>(panel) * (t.job.key_dim / 16) * kLines * kLineBytes;
+            ptrdiff_t then = t.ahead.first(at, t.job.key_dim / 16 * kLines);
+            for (int d = 0; d < t.job.key_dim;
+                 d += 16, at += kLines * kLineBytes, then += kLines * t.ahead.step) {
+                const auto targets = t.ahead.at(then);
+                if constexpr (Run) run.fetch<kLines * Pages>();
                 dot_streams<Bits, kLines, kHighestHeadDim, 0, Pages>(
-                    [&](int g) { return pages[g].data + at; }, a, 4, [&](int g) { return targets[g]; },
+                    [&](int g) { return data[g] + at; }, a, 4, [&](int g) { return targets[g]; },
                     [&](int g) -> Ints(&)[kM] { return acc[g]; });
             }
+            float* const to = s.scores[first][t.place] + panel * 16;
+            const float* const scales = s.q_scales + first;
             MEMWALL_UNROLL
             for (int g = 0; g < Pages; ++g) {
-                const Floats token_scale = load_halves(pages[g].data + p * 32);
+                const Floats token_scale = load_halves(data[g] + panel * 32);
                 MEMWALL_UNROLL
                 for (int h = 0; h < Heads; ++h)
-                    store(s.scores[first + h][page + g] + p * 16,
-                          mul(to_floats(combine<Digits>(acc[g], h)),
-                              mul(token_scale, splat(s.q_scales[first + h]))));
+                    store(to + (h * kBlockPages + g) * kPageTokens,
+                          mul(digits_as_floats<Digits>(acc[g], h), mul(token_scale, splat(scales[h]))));
             }
         }
-        runs = run;
+        if constexpr (Run) t.run = run;
     }
 
     /// Probabilities become digits, the value scales of the tokens folded in. A probability is at most 1, so
@@ -161,7 +191,6 @@ struct IntegerPage {
     template <int Digits>
     static MEMWALL_INLINE void weigh(const AttendJob& job, const PageRef* pages, int count,
                                      AttendScratch& s) {
-        int n = 0;
         for (int g = 0; g < count; ++g) {
             alignas(64) float unit[kPageTokens];
             Floats most = splat(0.0f);
@@ -172,54 +201,62 @@ struct IntegerPage {
             const float magnitude = maximum(most);
             const Floats per_unit = splat(digits_per_unit<Digits>(magnitude));
             for (int i = 0; i < kPageTokens; i += 16) store(unit + i, mul(load(unit + i), per_unit));
-            for (int h = 0; h < job.heads; ++h, ++n) {
+            for (int h = 0; h < job.heads; ++h) {
                 Ints sums[Digits];
                 for (auto& x : sums) x = splat(0);
                 MEMWALL_UNROLL
                 for (int i = 0; i < kPageTokens; i += 16) {
-                    store_digits<Digits>(mul(load(s.scores[h][g] + i), load(unit + i)),
+                    store_digits<Digits>(load(s.scores[h][g] + i), load(unit + i),
                                          s.p_codes[h * Digits][g] + i, kBlockPages * kPageTokens, sums);
                 }
-                store_offsets<Digits>(sums, kBias, s.p_offsets[g] + h * Digits);
-                s.p_scales[n] = s.gain[n] * (magnitude / kDigitLimit<Digits>);
+                store_offsets<Digits>(sums, kPageTokens / 16, kBias, s.p_offsets[g] + h * Digits);
             }
+            store(s.p_scales[g], mul(load(s.gain[g]), splat(magnitude / kDigitLimit<Digits>)));
         }
     }
 
-    template <int Digits, int Heads, int Pages>
-    static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages, int page,
-                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
-                                                 AttendScratch& s) {
-        RunAhead run = runs;
-        constexpr int kM = Heads * Digits, kLines = Bits / 2;
-        ptrdiff_t at = static_cast<ptrdiff_t>(job.page_scales + job.page_keys);
-        for (int d = 0; d < job.value_dim; d += 16) {
+    /// Sums of the values of panels [panel, last) for `Heads` heads from `first` on.
+    template <int Digits, int Heads, int Pages, bool Run>
+    static __attribute__((noinline)) void values(const Together<Pages>& t, int panel, int last, int first) {
+        constexpr int kM = Heads * Digits, kLines = Bits / 2, kSteps = kPageTokens / 16;
+        AttendScratch& s = t.s;
+        RunAhead run = t.run;
+        for (; panel < last; ++panel) {
+            const int32_t* offsets = s.p_offsets[t.place] + first * Digits;
+            const uint8_t* data[Pages];
             Ints acc[Pages][kM];
             MEMWALL_UNROLL
-            for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
-            for (int v = 0; v < kM; ++v) acc[g][v] = splat(s.p_offsets[page + g][first * Digits + v]);
-            const int8_t* a = s.p_codes[first * Digits][page];
-            for (int t = 0; t < kPageTokens; t += 16, at += kLines * kLineBytes) {
-                const auto targets = ahead.at(at);
-                run.fetch<kLines * Pages>();
+            for (int g = 0; g < Pages; ++g) {
+                data[g] = t.pages[g].data;
+                MEMWALL_UNROLL
+                for (int v = 0; v < kM; ++v) acc[g][v] = splat(offsets[g * 2 * kHighestHeads + v]);
+            }
+            const int8_t* a = s.p_codes[first * Digits][t.place];
+            ptrdiff_t at = static_cast<ptrdiff_t>(t.job.page_scales + t.job.page_keys) +
+                           panel * (kSteps * kLines * kLineBytes);
+            ptrdiff_t then = t.ahead.first(at, kSteps * kLines);
+            for (int step = 0; step < kSteps;
+                 ++step, at += kLines * kLineBytes, then += kLines * t.ahead.step) {
+                const auto targets = t.ahead.at(then);
+                if constexpr (Run) run.fetch<kLines * Pages>();
                 dot_streams<Bits, kLines, static_cast<int>(sizeof s.p_codes[0]), kPageTokens, Pages>(
-                    [&](int g) { return pages[g].data + at; }, a, 4, [&](int g) { return targets[g]; },
+                    [&](int g) { return data[g] + at; }, a, 4, [&](int g) { return targets[g]; },
                     [&](int g) -> Ints(&)[kM] { return acc[g]; });
             }
+            const float *const shares = s.p_scales[t.place] + first, *const decays = s.decay[t.place] + first;
+            float* o = t.job.o + first * t.job.value_dim + panel * 16;
             MEMWALL_UNROLL
-            for (int h = 0; h < Heads; ++h) {
-                float* o = job.o + (first + h) * job.value_dim + d;
-                Floats sum = load(o);
+            for (int h = 0; h < Heads; ++h, o += t.job.value_dim) {
+                Floats sum = mul(load(o), splat(decays[h]));
                 MEMWALL_UNROLL
                 for (int g = 0; g < Pages; ++g) {
-                    const int n = (page + g) * job.heads + first + h;
-                    sum = fma(to_floats(combine<Digits>(acc[g], h)), splat(s.p_scales[n]),
-                              mul(sum, splat(s.decay[n])));
+                    const int n = g * kHighestHeads + h;
+                    sum = fma(digits_as_floats<Digits>(acc[g], h), splat(shares[n]), sum);
                 }
                 store(o, sum);
             }
         }
-        runs = run;
+        if constexpr (Run) t.run = run;
     }
 };
 
@@ -227,6 +264,7 @@ struct IntegerPage {
 struct HalfPage {
     static constexpr bool kWholeValues = true;  // stale halves may be infinite
     static constexpr int kMost = kAttendVectors / 2, kDotsALine = 2;
+    static constexpr int kTurnsOfFour = 1;  // halves likewise
 
     template <int Digits>
     static void prepare(const AttendJob& job, AttendScratch& s) {
@@ -235,27 +273,31 @@ struct HalfPage {
                 store(s.q[h] + d, mul(load(job.q + h * job.q_stride + d), splat(job.scale)));
     }
 
-    template <int Digits, int Heads, int Pages>
-    static __attribute__((noinline)) void scores(const AttendJob& job, const PageRef* pages, int page,
-                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
-                                                 AttendScratch& s) {
-        RunAhead run = runs;
-        ptrdiff_t at = 0;
-        for (int p = 0; p < kPagePanels; ++p) {
+    template <int Digits, int Heads, int Pages, bool Run>
+    static __attribute__((noinline)) void scores(const Together<Pages>& t, int panel, int last, int first) {
+        AttendScratch& s = t.s;
+        RunAhead run = t.run;
+        for (; panel < last; ++panel) {
+            const uint8_t* data[Pages];
             Floats even[Pages][Heads], odd[Pages][Heads];
             MEMWALL_UNROLL
-            for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
-            for (int h = 0; h < Heads; ++h) even[g][h] = odd[g][h] = splat(0.0f);
+            for (int g = 0; g < Pages; ++g) {
+                data[g] = t.pages[g].data;
+                MEMWALL_UNROLL
+                for (int h = 0; h < Heads; ++h) even[g][h] = odd[g][h] = splat(0.0f);
+            }
             const float* q = s.q[first];
-            for (int d = 0; d < job.key_dim; d += 4, q += 4) {
-                const auto targets = ahead.at(at);
-                run.fetch<2 * Pages>();
+            ptrdiff_t at = static_cast<ptrdiff_t>(panel) * t.job.key_dim * 32;
+            ptrdiff_t then = t.ahead.first(at, t.job.key_dim / 2);
+            for (int d = 0; d < t.job.key_dim; d += 4, q += 4, then += 2 * t.ahead.step) {
+                const auto targets = t.ahead.at(then);
+                if constexpr (Run) run.fetch<2 * Pages>();
                 MEMWALL_UNROLL
                 for (int l = 0; l < 2; ++l, at += kLineBytes) {
                     MEMWALL_UNROLL
                     for (int g = 0; g < Pages; ++g) {
-                        const uint8_t* line = pages[g].data + at;
-                        targets[g].to(line).fetch(l);
+                        const uint8_t* line = data[g] + at;
+                        targets[g].fetch(l);
                         const Floats a = load_halves(line), b = load_halves(line + 32);
                         MEMWALL_UNROLL
                         for (int h = 0; h < Heads; ++h) {
@@ -268,60 +310,68 @@ struct HalfPage {
             MEMWALL_UNROLL
             for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
             for (int h = 0; h < Heads; ++h)
-                store(s.scores[first + h][page + g] + p * 16, add(even[g][h], odd[g][h]));
+                store(s.scores[first][t.place] + (h * kBlockPages + g) * kPageTokens + panel * 16,
+                      add(even[g][h], odd[g][h]));
         }
-        runs = run;
+        if constexpr (Run) t.run = run;
     }
 
     template <int Digits>
     static MEMWALL_INLINE void weigh(const AttendJob&, const PageRef*, int, AttendScratch&) {}
 
     /// Several pages are whole; of one, tokens that do not count are not read.
-    template <int Digits, int Heads, int Pages>
-    static __attribute__((noinline)) void values(const AttendJob& job, const PageRef* pages, int page,
-                                                 const HalvesAhead<Pages>& ahead, RunAhead& runs, int first,
-                                                 AttendScratch& s) {
-        RunAhead run = runs;
-        ptrdiff_t at = static_cast<ptrdiff_t>(job.page_keys);
-        const int begin = Pages == 1 ? pages->begin : 0, end = Pages == 1 ? pages->end : kPageTokens;
-        for (int d = 0; d < job.value_dim; d += 16, at += kPageTokens * 32) {
+    template <int Digits, int Heads, int Pages, bool Run>
+    static __attribute__((noinline)) void values(const Together<Pages>& t, int panel, int last, int first) {
+        AttendScratch& s = t.s;
+        RunAhead run = t.run;
+        for (; panel < last; ++panel) {
+            const ptrdiff_t at =
+                static_cast<ptrdiff_t>(t.job.page_keys) + static_cast<ptrdiff_t>(panel) * kPageTokens * 32;
+            const int begin = Pages == 1 ? t.pages->begin : 0, end = Pages == 1 ? t.pages->end : kPageTokens;
+            const uint8_t* data[Pages];
             Floats even[Pages][Heads], odd[Pages][Heads];
             MEMWALL_UNROLL
-            for (int g = 0; g < Pages; ++g) MEMWALL_UNROLL
-            for (int h = 0; h < Heads; ++h) even[g][h] = odd[g][h] = splat(0.0f);
-            const auto take = [&](int t, Floats(&acc)[Pages][Heads]) __attribute__((always_inline)) {
+            for (int g = 0; g < Pages; ++g) {
+                data[g] = t.pages[g].data;
+                MEMWALL_UNROLL
+                for (int h = 0; h < Heads; ++h) even[g][h] = odd[g][h] = splat(0.0f);
+            }
+            const float* const p = s.scores[first][t.place];
+            const auto take = [&](ptrdiff_t k, Floats(&acc)[Pages][Heads]) __attribute__((always_inline)) {
                 MEMWALL_UNROLL
                 for (int g = 0; g < Pages; ++g) {
-                    const Floats v = load_halves(pages[g].data + at + t * 32);
+                    const Floats v = load_halves(data[g] + at + k * 32);
                     MEMWALL_UNROLL
                     for (int h = 0; h < Heads; ++h)
-                        acc[g][h] = fma(v, splat(s.scores[first + h][page + g][t]), acc[g][h]);
+                        acc[g][h] = fma(v, splat(p[(h * kBlockPages + g) * kPageTokens + k]), acc[g][h]);
                 }
             };
-            int t = begin;
-            if (t % 2 == 1) take(t++, odd);
-            for (; t + 1 < end; t += 2) {
-                const auto targets = ahead.at(at + t * 32);
-                run.fetch<Pages>();
+            ptrdiff_t k = begin;
+            if (k % 2 == 1) take(k++, odd);
+            ptrdiff_t then = t.ahead.first(at, kPageTokens / 2) + k / 2 * t.ahead.step;
+            for (; k + 1 < end; k += 2, then += t.ahead.step) {
+                const auto targets = t.ahead.at(then);
+                if constexpr (Run) run.fetch<Pages>();
                 MEMWALL_UNROLL
-                for (int g = 0; g < Pages; ++g) targets[g].to(nullptr).fetch(0);
-                take(t, even);
-                take(t + 1, odd);
+                for (int g = 0; g < Pages; ++g) targets[g].fetch(0);
+                take(k, even);
+                take(k + 1, odd);
             }
-            if (t < end) take(t, even);
+            if (k < end) take(k, even);
+            const float *const shares = s.gain[t.place] + first, *const decays = s.decay[t.place] + first;
+            float* o = t.job.o + first * t.job.value_dim + panel * 16;
             MEMWALL_UNROLL
-            for (int h = 0; h < Heads; ++h) {
-                float* o = job.o + (first + h) * job.value_dim + d;
-                Floats sum = load(o);
+            for (int h = 0; h < Heads; ++h, o += t.job.value_dim) {
+                Floats sum = mul(load(o), splat(decays[h]));
                 MEMWALL_UNROLL
                 for (int g = 0; g < Pages; ++g) {
-                    const int n = (page + g) * job.heads + first + h;
-                    sum = fma(add(even[g][h], odd[g][h]), splat(s.gain[n]), mul(sum, splat(s.decay[n])));
+                    const int n = g * kHighestHeads + h;
+                    sum = fma(add(even[g][h], odd[g][h]), splat(shares[n]), sum);
                 }
                 store(o, sum);
             }
         }
-        runs = run;
+        if constexpr (Run) t.run = run;
     }
 };
 

@@ -101,6 +101,14 @@ MEMWALL_INLINE void dot_lines(const uint8_t* line, const int8_t*& a, ptrdiff_t q
     for (int v = 0; v < M; ++v) acc[v] = add(acc[v], odd[v]);
 }
 
+template <int Bits, class Quads>
+MEMWALL_INLINE Ints dot_codes(Ints acc, Line codes, Quads quads) {
+    if constexpr (Bits == 4)
+        return dot4(acc, codes, quads);
+    else
+        return dot8(acc, codes, quads);
+}
+
 /// The same over `Streams` streams line by line, for a core that reads several places in turn. line(s),
 /// ahead(s) and acc(s) are those of stream s; its quads stand `AStep` bytes after those of the stream before.
 template <int Bits, int Lines, int VectorStep, int AStep, int Streams, class LineOf, class AheadOf,
@@ -110,30 +118,38 @@ MEMWALL_INLINE void dot_streams(const LineOf& line, const int8_t*& a, ptrdiff_t 
     if constexpr (Streams == 1) {
         dot_lines<Bits, Lines, VectorStep>(line(0), a, quad_step, ahead(0), acc(0));
     } else {
+        constexpr int kM = sizeof(acc(0)) / sizeof(Ints);
         decltype(ahead(0).to(line(0))) targets[Streams];
         MEMWALL_UNROLL
         for (int s = 0; s < Streams; ++s) targets[s] = ahead(s).to(line(s));
         MEMWALL_UNROLL
         for (int l = 0; l < Lines; ++l) {
+            Line x[Streams];
             MEMWALL_UNROLL
             for (int s = 0; s < Streams; ++s) {
-                const Line x = load_line(line(s) + l * kLineBytes);
+                x[s] = load_line(line(s) + l * kLineBytes);
                 targets[s].fetch(l);
-                auto& sums = acc(s);
-                int v = 0;
-                if constexpr (Bits == 4) {
-                    const Line low = low_nibbles(x), high = high_nibbles(x);
-                    MEMWALL_UNROLL
-                    for (auto& to : sums) {
-                        to = dot4(to, low, a + s * AStep + v * VectorStep);
-                        to = dot4(to, high, a + quad_step + s * AStep + v++ * VectorStep);
+            }
+            MEMWALL_UNROLL
+            for (int half = 0; half < (Bits == 4 ? 2 : 1); ++half, a += quad_step) {
+                Line codes[Streams];
+                MEMWALL_UNROLL
+                for (int s = 0; s < Streams; ++s)
+                    codes[s] = Bits != 4 ? x[s] : half == 0 ? low_nibbles(x[s]) : high_nibbles(x[s]);
+                MEMWALL_UNROLL
+                for (int v = 0; v < kM; ++v) {
+                    if constexpr (AStep == 0) {
+                        const auto quads = load_quads(a + v * VectorStep);
+                        MEMWALL_UNROLL
+                        for (int s = 0; s < Streams; ++s)
+                            acc(s)[v] = dot_codes<Bits>(acc(s)[v], codes[s], quads);
+                    } else {
+                        MEMWALL_UNROLL
+                        for (int s = 0; s < Streams; ++s)
+                            acc(s)[v] = dot_codes<Bits>(acc(s)[v], codes[s], a + s * AStep + v * VectorStep);
                     }
-                } else {
-                    MEMWALL_UNROLL
-                    for (auto& to : sums) to = dot8(to, x, a + s * AStep + v++ * VectorStep);
                 }
             }
-            a += Bits == 4 ? 2 * quad_step : quad_step;
         }
     }
 }

@@ -14,10 +14,12 @@ inline constexpr int kStreams = 4;
 /// How a long read is spread: prefetch bytes ahead of the line in work, near into L1, far into L2 (a distance
 /// of 0 fetches the line itself, which costs a load slot and no traffic), and over how many streams, 1 or
 /// kStreams, one activation vector walks through a matrix. Attention shares near x streams among the pages it
-/// reads side by side. Chosen in one place, prefetch() of kernels.h.
+/// reads side by side; where it computes more than `run_ahead_from` vector operations a line it also runs a
+/// block of pages ahead into L2 (0: never). Chosen in one place, prefetch() of kernels.h.
 struct Prefetch {
-    ptrdiff_t near = 4096, far = 32768;
-    int streams = 1;
+    ptrdiff_t near = 1536, far = 32768;
+    int streams = kStreams;
+    int run_ahead_from = 0;
 };
 
 /// y[v][16 p ... 16 p + 15] = panel p times activation vector v, for every vector and the panels of a range.
@@ -77,12 +79,13 @@ struct AttendJob {
 
 /// How a bandwidth loop touches memory; the best of them is the bandwidth (KERNELS section 5).
 enum class Access : uint8_t {
-    plain,        ///< one stream, ascending
-    near,         ///< with prefetch 4 KiB ahead into L1
-    two_level,    ///< and 32 KiB ahead into L2
-    streams,      ///< four streams
-    nontemporal,  ///< copy and triad: stores that pass by the caches
+    plain,         ///< one stream, ascending
+    near,          ///< with prefetch 4 KiB ahead into L1
+    two_level,     ///< and 32 KiB ahead into L2
+    streams,       ///< four streams
+    streams_near,  ///< with prefetch into L1
+    nontemporal,   ///< copy and triad: stores that pass by the caches
 };
-inline constexpr int kAccessCount = 5;
+inline constexpr int kAccessCount = 6;
 
 }  // namespace memwall::kernels

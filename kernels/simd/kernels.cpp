@@ -59,7 +59,7 @@ const Kernels& best_kernels() {
 
 namespace {
 Prefetch& distances() {
-    static Prefetch chosen = cpu_made_by_amd() ? Prefetch{1536, 0, kStreams} : Prefetch{};
+    static Prefetch chosen = cpu_made_by_amd() ? Prefetch{.far = 0, .run_ahead_from = 6} : Prefetch{};
     return chosen;
 }
 }  // namespace

@@ -6,15 +6,18 @@
 namespace memwall::kernels {
 namespace {
 
+/// One stream: KERNELS section 2. Several: as far as the kernels look.
+constexpr ptrdiff_t kNearAhead = 4096, kFarAhead = 32768;
 template <Access A>
 MEMWALL_INLINE void fetch_ahead(const uint8_t* p) {
-    if constexpr (A == Access::near || A == Access::two_level) __builtin_prefetch(p + Prefetch{}.near, 0, 3);
-    if constexpr (A == Access::two_level) __builtin_prefetch(p + Prefetch{}.far, 0, 2);
+    if constexpr (A == Access::near || A == Access::two_level) __builtin_prefetch(p + kNearAhead, 0, 3);
+    if constexpr (A == Access::two_level) __builtin_prefetch(p + kFarAhead, 0, 2);
+    if constexpr (A == Access::streams_near) __builtin_prefetch(p + Prefetch{}.near, 0, 3);
 }
 
 template <Access A>
 Line read_lines(const uint8_t* p, size_t lines) {
-    constexpr int kChains = 8, kStreams = A == Access::streams ? 4 : 1;
+    constexpr int kChains = 8, kStreams = A == Access::streams || A == Access::streams_near ? 4 : 1;
     Line chain[kChains];
     MEMWALL_UNROLL
     for (auto& x : chain) x = load_line(p);
@@ -48,6 +51,9 @@ uint64_t read(const void* from, size_t bytes, Access access) {
             break;
         case Access::streams:
             x = read_lines<Access::streams>(p, lines);
+            break;
+        case Access::streams_near:
+            x = read_lines<Access::streams_near>(p, lines);
             break;
         default:
             x = read_lines<Access::plain>(p, lines);

@@ -6,31 +6,40 @@
 namespace memwall::kernels {
 namespace {
 
-/// One of several streams, already moved ahead.
-struct Moved {
-    static constexpr bool kAlone = false;
-    uintptr_t near;
-    MEMWALL_INLINE NearTarget to(const uint8_t*) const { return {near}; }
-};
-
 /// Half pages side by side: what lies `near` bytes ahead of an offset in each, beyond their end in what is
-/// read after them.
+/// read after them. Work that passes over a panel in several turns shares the lines ahead evenly among them:
+/// a turn takes a part of a panel, by shorter steps.
 template <int Pages>
 struct HalvesAhead {
     const uint8_t* now[Pages];
     const uint8_t* then[Pages];  // less `end`
     ptrdiff_t end, near;
+    ptrdiff_t step = kLineBytes;  // for a line of work
+    int turn = 0;
 
+    struct Target {
+        static constexpr bool kAlone = false;
+        uintptr_t near;
+        ptrdiff_t step;
+        MEMWALL_INLINE Target to(const uint8_t*) const { return *this; }
+        MEMWALL_INLINE void fetch(int line) const {
+            __builtin_prefetch(reinterpret_cast<const uint8_t*>(near) + line * step, 0, 3);
+        }
+    };
     struct Targets {
         const uint8_t* const* base;
         uintptr_t offset;
-        MEMWALL_INLINE Moved operator[](int g) const {
-            return {reinterpret_cast<uintptr_t>(base[g]) + offset};
+        ptrdiff_t step;
+        MEMWALL_INLINE Target operator[](int g) const {
+            return {reinterpret_cast<uintptr_t>(base[g]) + offset, step};
         }
     };
+    /// The offset from which this turn over `lines` from `begin` on fetches.
+    MEMWALL_INLINE ptrdiff_t first(ptrdiff_t begin, ptrdiff_t lines) const {
+        return begin + near + turn * lines * step;
+    }
     MEMWALL_INLINE Targets at(ptrdiff_t offset) const {
-        const ptrdiff_t n = offset + near;
-        return {n < end ? now : then, static_cast<uintptr_t>(n)};
+        return {offset < end ? now : then, static_cast<uintptr_t>(offset), step};
     }
 };
 
@@ -42,9 +51,10 @@ struct HalvesAhead {
 /// which would ask for lines faster than they come, is better off with HalvesAhead alone.
 struct RunAhead {
     const AttendJob* job;
-    int64_t page;               // that is fetched, counting on from the job's own to those after it
-    int64_t limit = 0;          // the first one that is not yet to be
-    uintptr_t at = 0, end = 0;  // the next line, and the end of its page
+    int64_t page;                 // that is fetched, counting on from the job's own to those after it
+    int64_t limit = 0;            // the first one that is not yet to be
+    uintptr_t at = 0, end = 0;    // the next line, and the end of its page
+    ptrdiff_t step = kLineBytes;  // as of HalvesAhead
     bool on = false;
 
     MEMWALL_INLINE RunAhead(const AttendJob& j, int64_t first) : job(&j), page(first) {}
@@ -72,8 +82,8 @@ struct RunAhead {
         if (!on) return;
         MEMWALL_UNROLL
         for (int l = 0; l < Lines; ++l)
-            __builtin_prefetch(reinterpret_cast<const uint8_t*>(at) + l * kLineBytes, 0, 2);
-        at += Lines * kLineBytes;
+            __builtin_prefetch(reinterpret_cast<const uint8_t*>(at) + l * step, 0, 2);
+        at += static_cast<uintptr_t>(Lines * step);
         if (at >= end) {
             ++page;
             open();

@@ -22,12 +22,14 @@ QuantMatrix random_matrix(PanelFormat format, std::int64_t rows, std::int64_t k,
 /// How many elements differ in their bits.
 std::size_t differing_bits(const std::vector<float>& a, const std::vector<float>& b);
 
-/// Kernels read one way while it lives: 1 or kStreams streams, whatever this processor prefers.
+/// Kernels read one way while it lives, whatever this processor prefers: in one stream, attention running
+/// ahead of all its work, or in kStreams, running ahead of none.
 class WithStreams {
   public:
     explicit WithStreams(int streams) {
         Prefetch p = before_;
         p.streams = streams;
+        p.run_ahead_from = streams == 1 ? 1 : 0;
         set_prefetch(p);
     }
     ~WithStreams() { set_prefetch(before_); }
