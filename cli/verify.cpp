@@ -60,6 +60,8 @@ view::Json json(const Options& o, const kernels::VerifyRun& run) {
     j["steal"] = run.steal;
     j["samples_taken"] = run.samples;
     j["samples_disturbed"] = run.disturbed;
+    j["core_disturbances"] = run.core_disturbances;
+    j["memory_disturbances"] = run.memory_disturbances;
     j["exit_status"] = run.exit_status();
     if (run.requests > 0)
         j["trace"] = {{"source", o.run.trace.source},
@@ -95,10 +97,15 @@ int run(const Options& o) {
         std::cout << json(o, done).dump(2, ' ', false, view::Json::error_handler_t::replace) << "\n";
         return done.exit_status();
     }
-    std::cout << fmt::format("{}, {} thread{}, {} pages, read {} to {}, {} of {} samples disturbed\n",
+    std::cout << fmt::format("{}, {} thread{}, {} pages, read {} to {}, {} of {} samples disturbed{}\n",
                              done.isa, done.threads, done.threads == 1 ? "" : "s", done.pages,
                              rate_text(BytesPerSecond(done.read_low)),
-                             rate_text(BytesPerSecond(done.read_high)), done.disturbed, done.samples)
+                             rate_text(BytesPerSecond(done.read_high)), done.disturbed, done.samples,
+                             done.disturbed == 0
+                                 ? ""
+                                 : fmt::format(" (somebody else had a core {} times, memory "
+                                               "another pace {} times, counting parts)",
+                                               done.core_disturbances, done.memory_disturbances))
               << (done.requests == 0
                       ? ""
                       : fmt::format(

@@ -149,9 +149,7 @@ CalibrationRun calibrate(const CalibrateOptions& options, const Progress& progre
 
     const device::UsableVariant* now = run.device.pools.front().variant("available_now");
     const WorkingSet set = make_working_set(
-        working_set_bytes(topology.cache(3).value > 0 ? topology.cache(3) : topology.cache(2),
-                          now ? now->usable : run.device.pools.front().usable),
-        team);
+        working_set_bytes(topology.last_cache(), now ? now->usable : run.device.pools.front().usable), team);
     calibration.pages = set.huge ? "huge" : "small";
     const std::vector<int> counts = thread_counts(most);
     for (const int threads : counts)

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/model/open_model.h"
+#include "devices/host_limits.h"
 #include "kernels/engine/engine.h"
 #include "kernels/probe/bandwidth.h"
 #include "kernels/probe/choose_loops.h"
@@ -29,7 +30,7 @@ namespace {
 // What a prediction claims of itself.
 constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02;
 constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of replays
-constexpr std::int64_t kChunk = 96, kSteps = 4;
+constexpr std::int64_t kChunk = 96, kSteps = 4, kWarmSteps = Stopwatch::kWarmPasses;
 constexpr int kAttempts = 6;  // at a cache type of a model, while memory changes its pace
 
 /// Resident bytes of this process that belong to no file: code that is run for the first time comes in as the
@@ -59,7 +60,8 @@ class Verifier {
         const CpuTicks before = read_cpu_ticks();
         run_.isa = best_kernels().isa;
         run_.threads = team_.threads();
-        set_ = make_working_set(std::size_t{256} << 20, team_);
+        set_ = make_working_set(
+            working_set_bytes(read_topology().last_cache(), devices::read_host_memory("/").available), team_);
         run_.pages = set_.huge ? "huge" : "small";
         steady_.emplace(set_, team_);
         references_.threads = team_.threads();
@@ -69,6 +71,8 @@ class Verifier {
         for (const Subject& subject : subjects) verify_model(subject, watch);
         finish();
         run_.steal = steal_between(before, read_cpu_ticks());
+        run_.core_disturbances = steady_->core_disturbed();
+        run_.memory_disturbances = steady_->memory_disturbed();
         if (progress_) progress_("done", 1);
         return std::move(run_);
     }
@@ -137,7 +141,7 @@ class Verifier {
         return s;
     }
     /// Tokens by which a sequence grows at most while decode is timed.
-    std::int64_t growth() const { return (kSteps + 1) * (options_.runs + 2); }
+    std::int64_t growth() const { return (kSteps + kWarmSteps) * (options_.runs + 2); }
 
     void tell(const std::string& what) {
         if (progress_) progress_(what, std::min(0.99, done_++ / parts_));
@@ -303,14 +307,14 @@ class Verifier {
         std::size_t next = 0;
         const device::ProbeResult seconds =
             timed(fmt::format("{}, {}: decode at {}", subject.model.id, kv, context), [&] {
-                if (engine.tokens(id) + kSteps + 1 > context + growth()) {
+                if (engine.tokens(id) + kSteps + kWarmSteps > context + growth()) {
                     engine.remove_sequence(id);
                     id = engine.add_sequence();
                     engine.fill(id, context);
                 }
-                // The reads before a sample empty the last cache; a step leaves its end there for the next
-                // one.
-                engine.forward(id, {&tokens[next++ % tokens.size()], 1});
+                // The reads before a sample empty the last cache; steps leave there what the next ones find.
+                for (std::int64_t i = 0; i < kWarmSteps; ++i)
+                    engine.forward(id, {&tokens[next++ % tokens.size()], 1});
                 const double start = wall_seconds();
                 double own = 0, last = start;  // seconds that the slowest thread had its core
                 for (std::int64_t i = 0; i < kSteps; ++i) {

@@ -64,7 +64,9 @@ struct VerifyRun {
     int threads = 0;
     double read_low = 0, read_high = 0;  ///< of the references that samples were held against, B/s
     double steal = 0;
-    int samples = 0, disturbed = 0;          ///< of the engine's timings
+    int samples = 0, disturbed = 0;  ///< of the engine's timings
+    int core_disturbances = 0,
+        memory_disturbances = 0;             ///< SteadyRead's, those of the predictions' parts too
     std::int64_t requests = 0, refused = 0;  ///< of a trace: answered, and too long for context or pool
     bool quiet = false;                      ///< every item was
     std::vector<VerifyItem> items;

@@ -25,6 +25,8 @@ struct Topology {
 
     /// Bytes of one unified or data cache of that level; 0 = unknown.
     Bytes cache(int level) const;
+    /// Of the highest level there is, 2 or 3.
+    Bytes last_cache() const { return cache(3).value > 0 ? cache(3) : cache(2); }
 };
 
 /// This machine, reduced to the CPUs that the cgroup's cpuset and the calling thread's affinity mask leave.

@@ -8,7 +8,13 @@
 namespace memwall::kernels {
 namespace {
 constexpr std::size_t kReadBytes = std::size_t{64} << 20;  // long beside the start of a run of threads
-constexpr int kReference = 101, kReads = 3;  // reads whose median counts: alone they differ by 2 to 4 %
+constexpr int kReference = 101, kReads = 5;  // reads whose median counts: alone they differ by 2 to 4 %
+
+double middle(std::vector<double> x) {
+    const auto half = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+    std::nth_element(x.begin(), half, x.end());
+    return *half;
+}
 }  // namespace
 
 SteadyRead::SteadyRead(const WorkingSet& set, ThreadTeam& team) : set_(set), team_(team) {
@@ -41,17 +47,21 @@ double SteadyRead::read() {
 double SteadyRead::median(int reads) {
     std::vector<double> rates;
     for (int i = 0; i < reads; ++i) rates.push_back(read());
-    std::nth_element(rates.begin(), rates.begin() + reads / 2, rates.end());
-    return rates[static_cast<std::size_t>(reads / 2)];
+    reads_.insert(reads_.end(), rates.begin(), rates.end());
+    return middle(std::move(rates));
 }
 
 void SteadyRead::refer() {
-    reference_ = median(kReference);
+    reads_.clear();
+    first_ = reference_ = median(kReference);
     lost_ = false;
 }
 
 bool SteadyRead::still() {
-    return std::abs(median(kReads) - reference_) <= kDrift * reference_;
+    const double now = median(kReads);
+    reference_ = middle(reads_);
+    return std::abs(now - reference_) <= kDrift * reference_ &&
+           std::abs(reference_ - first_) <= kDrift / 2 * first_;
 }
 
 }  // namespace memwall::kernels

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "kernels/probe/bandwidth.h"
 
@@ -12,7 +13,7 @@ namespace memwall::kernels {
 /// When to stop trying for clean samples: noise of a second is waited for, another pace of memory is not.
 struct Patience {
     int tries = 3;       ///< a sample
-    double seconds = 2;  ///< and at least as long, if tries are shorter
+    double seconds = 6;  ///< and at least as long, if tries are shorter
 };
 
 /// Takes samples until `wanted` are clean: take() takes one and says whether threads had their cores, still()
@@ -42,7 +43,9 @@ class SteadyRead {
 
     /// Takes a new reference: the median of many reads, B/s. What was lost is found again.
     void refer();
-    /// Reads a few times: still within kDrift of the reference?
+    /// Reads a few times: still within kDrift of the reference? That is the median of all reads since
+    /// refer(), as the first ones may have met a moment at the edge; it does not wander by more than half of
+    /// kDrift.
     bool still();
 
     /// Samples beside the reference; when that is lost only one, for the record.
@@ -52,12 +55,22 @@ class SteadyRead {
             take();
             keep(false);
         } else {
+            bool own = false;
             lost_ = !sample_steadily(
-                wanted, {}, [&] { return still(); }, take, keep);
+                wanted, {}, [&] { return still(); }, [&] { return own = take(); },
+                [&](bool clean) {
+                    core_disturbed_ += !own;
+                    memory_disturbed_ += own && !clean;
+                    keep(clean);
+                });
         }
     }
 
     double reference() const { return reference_; }
+    /// Samples so far during which somebody else had a core; and others, beside which memory had another
+    /// pace.
+    int core_disturbed() const { return core_disturbed_; }
+    int memory_disturbed() const { return memory_disturbed_; }
     /// Too few samples were steady for the reference to be that of this minute.
     bool lost() const { return lost_; }
 
@@ -69,8 +82,10 @@ class SteadyRead {
     ThreadTeam& team_;
     const ReadPattern* pattern_ = nullptr;  ///< the fastest when the first reference was taken
     std::size_t window_ = 0, windows_ = 1, turn_ = 0;
-    double reference_ = 0;
+    std::vector<double> reads_;  ///< since refer()
+    double reference_ = 0, first_ = 0;
     bool lost_ = false;
+    int core_disturbed_ = 0, memory_disturbed_ = 0;
 };
 
 }  // namespace memwall::kernels
