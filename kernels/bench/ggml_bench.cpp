@@ -45,6 +45,7 @@ struct Ggml {
     void (*tensor_get)(const void* tensor, void* data, std::size_t offset, std::size_t size);
     int (*graph_compute)(void* backend, void* graph);
     bool (*dev_supports_op)(void* device, const void* op);
+    const char* (*buft_name)(void* buffer_type);
     void (*log_set)(void (*)(int level, const char* text, void* user), void* user);
     void* (*cpu_init)();
     void (*cpu_set_n_threads)(void* backend, int n);
@@ -103,6 +104,7 @@ Ggml load(const std::string& folder) {
     bind(base, "ggml_backend_reg_get_proc_address", g.reg_get_proc_address);
     bind(base, "ggml_backend_cpu_buffer_type", g.cpu_buffer_type);
     bind(base, "ggml_backend_dev_supports_op", g.dev_supports_op);
+    bind(base, "ggml_backend_buft_name", g.buft_name);
     bind(base, "ggml_log_set", g.log_set);
     g.log_set([](int, const char*, void*) {}, nullptr);  // it reports every tensor it repacks
     bind(cpu, "ggml_backend_cpu_init", g.cpu_init);
@@ -305,7 +307,7 @@ int main(int argc, char** argv) {
                 g.reg_get_proc_address(g.cpu_reg(), "ggml_backend_dev_get_extra_bufts")))
             if (void** types = extra(g.reg_dev_get(g.cpu_reg(), 0)); types != nullptr)
                 for (int i = 0; types[i] != nullptr; ++i)
-                    buffer_types.emplace_back(fmt::format("repacked {}", i), types[i]);
+                    buffer_types.emplace_back(g.buft_name(types[i]), types[i]);
         fmt::print("ours: {}; ggml: {}; {} GiB each, {} rounds\n\n", best_kernels().isa, g.cpu_library, o.gib,
                    o.rounds);
         fmt::print(

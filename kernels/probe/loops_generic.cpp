@@ -13,7 +13,8 @@
 
 namespace memwall::kernels {
 namespace {
-using Shorts = short __attribute__((vector_size(LANE_BYTES)));
+// The sums wrap; only their rate counts.
+using Shorts = unsigned short __attribute__((vector_size(LANE_BYTES)));
 #include "kernels/probe/loops_body.inc"
 }  // namespace
 

@@ -9,15 +9,9 @@ namespace {
 
 constexpr int kPagePanels = kPageTokens / kPanelRows;  // of keys
 constexpr int kBlockPages = kStreams;
-constexpr float kRounder = 0x1.8p23f;  // x + this - this rounds to an integer, ties to even
-
-MEMWALL_INLINE Floats round_even(Floats x) {
-    return sub(add(x, splat(kRounder)), splat(kRounder));
-}
-/// |x| < 2^22.
-MEMWALL_INLINE Ints to_nearest_ints(Floats x) {
-    return sub(bits_as_ints(add(x, splat(kRounder))), bits_as_ints(splat(kRounder)));
-}
+/// x + this - this rounds to an integer, ties to even, for |x| < 2^22; it then stands in the low bits of x +
+/// this.
+constexpr float kRounder = 0x1.8p23f;
 
 /// exp for x <= 0, smaller ones as -87: 2^n times a polynomial on [-ln2/2, ln2/2] that is 1 at 0 and
 /// elsewhere within 9.2e-8 of exp before rounding (least maximum of the relative error, by Lawson's
@@ -55,8 +49,8 @@ struct AttendScratch {
     float q_scales[kHighestHeads];
 };
 
-/// 16 values a x b within the limits of the digits, high digit first in rows of `row` bytes; sums add up what
-/// digit_sum() takes the sums of the digits from.
+/// 16 values a x b within the limits of the digits, high digit first in rows of `row` bytes; `sums` is for
+/// store_offsets().
 template <int Digits>
 MEMWALL_INLINE void store_digits(Floats a, Floats b, int8_t* codes, int row, Ints (&sums)[Digits]) {
     const auto put = [](Floats shifted, int8_t * to, Ints & sum) __attribute__((always_inline)) {
