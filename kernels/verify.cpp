@@ -31,7 +31,8 @@ namespace {
 constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02;
 constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of replays
 constexpr std::int64_t kChunk = 96, kSteps = 4, kWarmSteps = Stopwatch::kWarmPasses;
-constexpr int kAttempts = 6;  // at a cache type of a model, while memory changes its pace
+constexpr int kAttempts = 6;       // at a cache type of a model, while memory changes its pace
+constexpr double kRestless = 240;  // seconds of a run after which nothing is tried again
 
 /// Resident bytes of this process that belong to no file: code that is run for the first time comes in as the
 /// engine works and is none of its memory. From smaps_rollup; all resident bytes of statm where there is
@@ -236,7 +237,7 @@ class Verifier {
                     verify_engine(subject, s, *source, predicted, request, rates);
                 else
                     verify_trace(subject, s, *source, predicted, request, rates);
-                if (!steady_->lost() || attempt == kAttempts) break;
+                if (!steady_->lost() || attempt == kAttempts || wall_seconds() - start_ > kRestless) break;
             }
             for (std::size_t i = items; i < run_.items.size(); ++i) run_.items[i].quiet = !steady_->lost();
             references_.samples.push_back({steady_->reference(), !steady_->lost()});
@@ -465,6 +466,7 @@ class Verifier {
     ThreadTeam team_;
     WorkingSet set_;
     std::optional<SteadyRead> steady_;
+    const double start_ = wall_seconds();
     SampleSet references_{"read", "B/s", "reference of a model and cache type", 0, 0, {}};
     VerifyRun run_;
     double done_ = 0, parts_ = 1;

@@ -12,8 +12,8 @@ namespace memwall::kernels {
 
 /// When to stop trying for clean samples: noise of a second is waited for, another pace of memory is not.
 struct Patience {
-    int tries = 3;       ///< a sample
-    double seconds = 6;  ///< and at least as long, if tries are shorter
+    int tries = 3;        ///< a sample
+    double seconds = 10;  ///< and at least as long, if tries are shorter: a neighbour may be busy for some
 };
 
 /// Takes samples until `wanted` are clean: take() takes one and says whether threads had their cores, still()
