@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/probe/choose_loops.h"
 
@@ -17,6 +18,18 @@ double middle(std::vector<double> x) {
 }
 }  // namespace
 
+void Pace::refer(std::vector<double> reads) {
+    reads_ = std::move(reads);
+    first_ = reference_ = middle(reads_);
+}
+
+bool Pace::still(const std::vector<double>& reads) {
+    reads_.insert(reads_.end(), reads.begin(), reads.end());
+    reference_ = middle(reads_);
+    return std::abs(middle(reads) - reference_) <= kDrift * reference_ &&
+           std::abs(reference_ - first_) <= kDrift / 2 * first_;
+}
+
 SteadyRead::SteadyRead(const WorkingSet& set, ThreadTeam& team) : set_(set), team_(team) {
     window_ = std::min(kReadBytes, set.buffer.bytes()) / 4096 * 4096;
     windows_ = std::max<std::size_t>(1, set.buffer.bytes() / std::max<std::size_t>(window_, 1));
@@ -24,7 +37,7 @@ SteadyRead::SteadyRead(const WorkingSet& set, ThreadTeam& team) : set_(set), tea
     const ReadPattern* chosen = nullptr;
     for (const ReadPattern& pattern : kReadPatterns) {
         pattern_ = &pattern;
-        if (const double rate = median(kReference / 4); rate > best) {
+        if (const double rate = middle(reads(kReference / 4)); rate > best) {
             best = rate;
             chosen = &pattern;
         }
@@ -44,24 +57,19 @@ double SteadyRead::read() {
     return static_cast<double>(window_) / std::max(time.wall, 1e-9);
 }
 
-double SteadyRead::median(int reads) {
+std::vector<double> SteadyRead::reads(int count) {
     std::vector<double> rates;
-    for (int i = 0; i < reads; ++i) rates.push_back(read());
-    reads_.insert(reads_.end(), rates.begin(), rates.end());
-    return middle(std::move(rates));
+    for (int i = 0; i < count; ++i) rates.push_back(read());
+    return rates;
 }
 
 void SteadyRead::refer() {
-    reads_.clear();
-    first_ = reference_ = median(kReference);
+    pace_.refer(reads(kReference));
     lost_ = false;
 }
 
 bool SteadyRead::still() {
-    const double now = median(kReads);
-    reference_ = middle(reads_);
-    return std::abs(now - reference_) <= kDrift * reference_ &&
-           std::abs(reference_ - first_) <= kDrift / 2 * first_;
+    return pace_.still(reads(kReads));
 }
 
 }  // namespace memwall::kernels

@@ -34,18 +34,30 @@ bool sample_steadily(int wanted, Patience patience, Still still, Take take, Keep
     return true;
 }
 
+/// The pace of memory, from the rates of reads (B/s). The reference is the median of all reads since refer(),
+/// as the first ones may have met a moment at the edge.
+class Pace {
+  public:
+    static constexpr double kDrift = 0.05;  ///< what reads may differ from the reference by
+
+    void refer(std::vector<double> reads);
+    /// Are these within kDrift of the reference in their median, and has that wandered by at most half of it?
+    bool still(const std::vector<double>& reads);
+    double reference() const { return reference_; }
+
+  private:
+    std::vector<double> reads_;
+    double reference_ = 0, first_ = 0;
+};
+
 class SteadyRead {
   public:
-    static constexpr double kDrift = 0.05;  ///< what a read may differ from the reference by
-
     /// Short reads walk through `set`, which must outlive this and be larger than the last cache.
     SteadyRead(const WorkingSet& set, ThreadTeam& team);
 
-    /// Takes a new reference: the median of many reads, B/s. What was lost is found again.
+    /// Reads many times for a new reference. What was lost is found again.
     void refer();
-    /// Reads a few times: still within kDrift of the reference? That is the median of all reads since
-    /// refer(), as the first ones may have met a moment at the edge; it does not wander by more than half of
-    /// kDrift.
+    /// Reads a few times: does memory keep its pace?
     bool still();
 
     /// Samples beside the reference; when that is lost only one, for the record.
@@ -66,7 +78,7 @@ class SteadyRead {
         }
     }
 
-    double reference() const { return reference_; }
+    double reference() const { return pace_.reference(); }
     /// Samples so far during which somebody else had a core; and others, beside which memory had another
     /// pace.
     int core_disturbed() const { return core_disturbed_; }
@@ -76,14 +88,13 @@ class SteadyRead {
 
   private:
     double read();
-    double median(int reads);
+    std::vector<double> reads(int count);
 
     const WorkingSet& set_;
     ThreadTeam& team_;
     const ReadPattern* pattern_ = nullptr;  ///< the fastest when the first reference was taken
     std::size_t window_ = 0, windows_ = 1, turn_ = 0;
-    std::vector<double> reads_;  ///< since refer()
-    double reference_ = 0, first_ = 0;
+    Pace pace_;
     bool lost_ = false;
     int core_disturbed_ = 0, memory_disturbed_ = 0;
 };

@@ -49,22 +49,24 @@ struct AttendScratch {
     float q_scales[kHighestHeads];
 };
 
+/// The digit in the low bits of `shifted`, to memory and to the sum.
+MEMWALL_INLINE void store_digit(Floats shifted, int8_t* to, Ints& sum) {
+    const Ints bits = bits_as_ints(shifted);
+    store_bytes(to, bits);
+    sum = add(sum, bits);
+}
 /// 16 values a x b within the limits of the digits, high digit first in rows of `row` bytes; `sums` is for
 /// store_offsets().
 template <int Digits>
 MEMWALL_INLINE void store_digits(Floats a, Floats b, int8_t* codes, int row, Ints (&sums)[Digits]) {
-    const auto put = [](Floats shifted, int8_t * to, Ints & sum) __attribute__((always_inline)) {
-        const Ints bits = bits_as_ints(shifted);  // the digit is their low byte
-        store_bytes(to, bits);
-        sum = add(sum, bits);
-    };
     const Floats rounder = splat(kRounder), shifted = fma(a, b, rounder);
     if constexpr (Digits == 2) {
         const Floats v = sub(shifted, rounder), high = fma(v, splat(1.0f / kDigitBase), rounder);
-        put(high, codes, sums[0]);
-        put(add(fma(sub(high, rounder), splat(-float{kDigitBase}), v), rounder), codes + row, sums[1]);
+        store_digit(high, codes, sums[0]);
+        store_digit(add(fma(sub(high, rounder), splat(-float{kDigitBase}), v), rounder), codes + row,
+                    sums[1]);
     } else {
-        put(shifted, codes, sums[0]);
+        store_digit(shifted, codes, sums[0]);
     }
 }
 template <int Digits>

@@ -24,6 +24,26 @@ struct Session {
     }
 };
 
+TEST_CASE("memory keeps its pace within 5 % of the median of all reads, and that within 2.5 %",
+          "[kernels][verify]") {
+    Pace pace;
+    pace.refer(std::vector<double>(11, 100));
+    CHECK(pace.reference() == 100);
+    CHECK(pace.still({104.9, 95.1, 104.9}));
+    CHECK_FALSE(pace.still({105.2, 105.2, 100}));
+    CHECK_FALSE(pace.still({94.8, 94.8, 100}));
+    CHECK(pace.still({100, 60, 100}));  // one read of three counts for nothing
+    // A reference at the edge moves to the middle ...
+    pace.refer({100, 100, 103.5});
+    CHECK(pace.still({102, 102, 102}));
+    CHECK(pace.reference() == 102);
+    // ... but another pace than at the beginning is one, however slowly it came.
+    pace.refer({100, 100, 100});
+    CHECK(pace.still({102, 102, 102}));
+    CHECK_FALSE(pace.still({103, 103, 103, 103, 103, 103, 103}));
+    CHECK(pace.reference() == 103);
+}
+
 TEST_CASE("a sample is clean between two steady reads, on cores of its own", "[kernels][verify]") {
     Session calm;
     CHECK(calm.run(5, {3, 0}));
