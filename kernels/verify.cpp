@@ -61,8 +61,11 @@ class Verifier {
         const CpuTicks before = read_cpu_ticks();
         run_.isa = best_kernels().isa;
         run_.threads = team_.threads();
+        const devices::HostMemory memory = devices::read_host_memory("/");
         set_ = make_working_set(
-            working_set_bytes(read_topology().last_cache(), devices::read_host_memory("/").available), team_);
+            working_set_bytes(read_topology().last_cache(),
+                              std::min(memory.available, memory.group_limit.value_or(memory.available))),
+            team_);
         run_.pages = set_.huge ? "huge" : "small";
         steady_.emplace(set_, team_);
         references_.threads = team_.threads();

@@ -65,8 +65,8 @@ struct VerifyRun {
     double read_low = 0, read_high = 0;  ///< of the references that samples were held against, B/s
     double steal = 0;
     int samples = 0, disturbed = 0;  ///< of the engine's timings
-    int core_disturbances = 0,
-        memory_disturbances = 0;             ///< SteadyRead's, those of the predictions' parts too
+    /// Of these and of the predictions' parts: somebody else had a core, or memory another pace.
+    int core_disturbances = 0, memory_disturbances = 0;
     std::int64_t requests = 0, refused = 0;  ///< of a trace: answered, and too long for context or pool
     bool quiet = false;                      ///< every item was
     std::vector<VerifyItem> items;

@@ -10,7 +10,7 @@
 
 namespace memwall::kernels {
 
-/// When to stop trying for clean samples: noise of a second is waited for, another pace of memory is not.
+/// When to stop trying for clean samples: noise of some seconds is waited for, another pace of memory is not.
 struct Patience {
     int tries = 3;        ///< a sample
     double seconds = 10;  ///< and at least as long, if tries are shorter: a neighbour may be busy for some

@@ -30,16 +30,14 @@ const Kernels& best_kernels();
 std::span<const Kernels* const> runnable_kernels();
 
 /// How matmul() and attend() below read. By default four streams 1.5 KiB ahead, and by the processor's maker:
-/// - Intel: whatever one stream reads also 32 KiB ahead. On a Xeon with AVX-512 (KVM, 2026-11; 17 GB/s a
-/// core)
-///   four streams brought 0.85 to 1.00 of read with W8A8 and 0.89 to 0.97 with W4A8, anything from 1 to 3 KiB
-///   ahead alike; a second level beside them cost attention a fifth, and so did running ahead.
+/// - Intel: what one stream reads (prefill) also 32 KiB ahead. On a Xeon with AVX-512 (KVM, 2026-11; 17 GB/s
+///   a core) four streams brought W8A8 from 0.85 to 1.00 of read and W4A8 from 0.89 to 0.97, 1 to 3 KiB ahead
+///   alike, the far level prefill of W8A8 0.69 to 0.75 of peak; running ahead cost attention up to a third.
 /// - AMD: attention that computes much runs ahead. On a Zen 5 EPYC (KVM, 2026-11; 43 GB/s a core) that
-/// brought
-///   0.60 to 0.80 of read at 9 operations a line (four heads over f16), 0.50 to 0.61 at 11 (eight over int8),
-///   and cost 0.05 at 5.5 (four over int8), 0.1 at 2 (one over f16); four streams read 1.2 to 1.3 times as
-///   much as one, whatever is prefetched there, and a far level costs more than it brings: the L2 prefetcher
-///   follows such streams by itself.
+///   brought 0.60 to 0.80 of read at 9 operations a line (four heads over f16), 0.50 to 0.61 at 11 (eight
+///   over int8), and cost 0.05 at 5.5 (four over int8), 0.1 at 2 (one over f16); four streams read 1.2 to 1.3
+///   times as much as one, whatever is prefetched there, and a far level costs more than it brings: the L2
+///   prefetcher follows such streams by itself.
 /// - others: as Intel, unmeasured.
 /// A calibration may set better ones; not while kernels run.
 Prefetch prefetch();
