@@ -13,6 +13,7 @@
 #include "core/model/open_model.h"
 #include "devices/host_limits.h"
 #include "kernels/engine/engine.h"
+#include "kernels/host/evict.h"
 #include "kernels/probe/bandwidth.h"
 #include "kernels/probe/choose_loops.h"
 #include "kernels/probe/steal.h"
@@ -226,7 +227,8 @@ class Verifier {
                 subject.path.empty() ? synthetic_weights(s, 1, 8) : gguf_weights(subject.path);
             const EngineBytes predicted = engine_bytes(subject.model, s, *source, team_.threads());
             const Decoder decoder = decoder_of(subject.model, s);
-            const RatesRequest request{decoder, subject.model, *source, s, predicted.weights.value, set_};
+            const RatesRequest request{decoder, subject.model, *source, s, predicted.weights.value,
+                                       set_, streams()};
             tell(subject.model.id + ", " + kv);
             // What is predicted holds for memory as fast as it was when its parts were measured: when it no
             // longer is, all of it is measured again.
@@ -245,6 +247,11 @@ class Verifier {
             for (std::size_t i = items; i < run_.items.size(); ++i) run_.items[i].quiet = !steady_->lost();
             references_.samples.push_back({steady_->reference(), !steady_->lost()});
         }
+    }
+
+    /// Requests that are served one after the other leave their steps' weights in the last cache.
+    Streams streams() const {
+        return can_evict() && options_.trace.source.empty() ? Streams::cold : Streams::warm;
     }
 
     void rate(const RatesRequest& request, Stopwatch& watch, HostRates& rates) {
@@ -316,18 +323,17 @@ class Verifier {
                     id = engine.add_sequence();
                     engine.fill(id, context);
                 }
-                // The reads before a sample empty the last cache; steps leave there what the next ones find.
-                for (std::int64_t i = 0; i < kWarmSteps; ++i)
+                double all = 0, own = 0;  // seconds; and those that the slowest thread had its core
+                for (std::int64_t i = request.streams == Streams::warm ? -kWarmSteps : 0; i < kSteps; ++i) {
+                    if (request.streams == Streams::cold) engine.evict();
+                    const double start = wall_seconds();
                     engine.forward(id, {&tokens[next++ % tokens.size()], 1});
-                const double start = wall_seconds();
-                double own = 0, last = start;  // seconds that the slowest thread had its core
-                for (std::int64_t i = 0; i < kSteps; ++i) {
-                    engine.forward(id, {&tokens[next++ % tokens.size()], 1});
-                    const double now = wall_seconds();
-                    own += engine.cpu_share() * (now - last);
-                    last = now;
+                    const double wall = wall_seconds() - start;
+                    if (i < 0) continue;
+                    all += wall;
+                    own += engine.cpu_share() * wall;
                 }
-                return Sample_{(last - start) / kSteps, own >= RunTime::kCleanShare * (last - start)};
+                return Sample_{all / kSteps, own >= RunTime::kCleanShare * all};
             });
         const std::int64_t middle = context + growth() / 2;
         engine.remove_sequence(id);

@@ -10,6 +10,7 @@
 #include "kernels/engine/engine_memory.h"
 #include "kernels/engine/matmul_step.h"
 #include "kernels/engine/weights.h"
+#include "kernels/host/evict.h"
 #include "kernels/lab/random_weights.h"
 
 namespace memwall::kernels {
@@ -66,6 +67,7 @@ class Chain {
     /// Pieces come long, as large layers, and short, as small ones.
     double bytes(bool in_short) const { return static_cast<double>(pieces_[in_short].front().bytes()); }
     std::size_t pieces(bool in_short) const { return pieces_[in_short].size(); }
+    std::span<const std::byte> memory() const { return weights_->memory(); }
 
     /// Work of one thread before each product, while the others wait: quantizing its row. Nothing, that
     /// alone, or that and the product.
@@ -124,6 +126,17 @@ std::vector<std::int64_t> prefill_rows(const RatesRequest& r, int threads) {
     return rows;
 }
 
+/// Makes `streamed`, memory that `work` streams, as cold or warm before a sample as decode finds it.
+template <class Work>
+auto settled(Streams streams, std::vector<std::span<const std::byte>> streamed, ThreadTeam& team, Work work) {
+    return [=, &team] {
+        if (streams == Streams::cold)
+            for (const auto memory : streamed) evict(memory, team);
+        else
+            for (int i = 0; i < Stopwatch::kWarmPasses; ++i) work();
+    };
+}
+
 /// One thread's time of n repetitions, the others idle.
 template <class F>
 double alone(ThreadTeam& team, Stopwatch& watch, const char* what, std::int64_t n, double elements, F f) {
@@ -157,18 +170,16 @@ void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
     });
     // As long as a short step: threads that slept for less, or did nothing, wake in another time.
     constexpr double kStep = 1e-3;
-    rates.wake = watch.median(
-        "wake", "a run of the team beyond its work", 1,
-        [&] {
-            const double start = wall_seconds();
-            RunTime time = team.run([&](int) {
-                for (const double from = wall_seconds(); wall_seconds() - from < kStep;) {
-                }
-            });
-            time.wall = std::max(0.0, wall_seconds() - start - time.wall);
-            return time;
-        },
-        true);
+    const auto step = [&] {
+        const double start = wall_seconds();
+        RunTime time = team.run([&](int) {
+            for (const double from = wall_seconds(); wall_seconds() - from < kStep;) {
+            }
+        });
+        time.wall = std::max(0.0, wall_seconds() - start - time.wall);
+        return time;
+    };
+    rates.wake = watch.median("wake", "a run of the team beyond its work", 1, step, step);
 }
 
 namespace {
@@ -209,11 +220,12 @@ void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, H
         const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool in_short,
                                Before before = Before::nothing) {
             const char* const notes[] = {"", "quantizing alone, ", "quantizing before, "};
-            const double seconds = watch.median(
-                first ? "gemv" : "gemm",
-                how + (in_short ? ", short, " : ", ") + notes[static_cast<int>(before)] +
-                    std::to_string(rows) + " tokens a thread",
-                1, [&] { return chain.run(rows, first, pieces, in_short, before); }, first);
+            const std::string what = how + (in_short ? ", short, " : ", ") + notes[static_cast<int>(before)] +
+                                     std::to_string(rows) + " tokens a thread";
+            const auto work = [&] { return chain.run(rows, first, pieces, in_short, before); };
+            const double seconds =
+                first ? watch.median("gemv", what, 1, work, settled(r.streams, {chain.memory()}, team, work))
+                      : watch.median("gemm", what, 1, work);
             return seconds / static_cast<double>(pieces) - rates.barrier;
         };
         const double whole = timed(1, true, chain.pieces(false), false),
@@ -346,36 +358,37 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
             best_kernels().read(start + mine.first * kProbeGrain, mine.size() * kProbeGrain, Access::streams);
         __asm__ volatile("" ::"r"(sum));
     };
-    const double without = watch.median(
-        "attend", "reading between layers", 1,
-        [&] {
+    const auto other = std::span<const std::byte>(r.other.buffer.data(), set)
+                           .first(std::min(set / slice, static_cast<std::size_t>(layers)) * slice);
+    const auto only_between = [&] {
+        return team.run([&](int t) {
+            for (std::int64_t layer = 0; layer < layers; ++layer) {
+                between(t, layer);
+                team.barrier();
+            }
+        });
+    };
+    const double without = watch.median("attend", "reading between layers", 1, only_between,
+                                        settled(r.streams, {other}, team, only_between));
+    const auto one_token = [&](std::int64_t pages) {
+        const auto work = [&] {
             return team.run([&](int t) {
-                for (std::int64_t layer = 0; layer < layers; ++layer) {
-                    between(t, layer);
+                AttentionStep mine = step;
+                mine.m = 1;
+                mine.first = pages * kPageTokens - 1;
+                for (mine.layer = 0; mine.layer < layers; ++mine.layer) {
+                    between(t, mine.layer);
+                    team.barrier();
+                    attend_one(mine, t, scratch[static_cast<std::size_t>(t)], parts);
+                    team.barrier();
+                    if (t == 0) merge_one(mine, parts);
                     team.barrier();
                 }
             });
-        },
-        true);
-    const auto one_token = [&](std::int64_t pages) {
+        };
         const double seconds = watch.median(
             "attend", std::string(r.settings.kv.name) + ", one token, " + std::to_string(pages) + " pages", 1,
-            [&] {
-                return team.run([&](int t) {
-                    AttentionStep mine = step;
-                    mine.m = 1;
-                    mine.first = pages * kPageTokens - 1;
-                    for (mine.layer = 0; mine.layer < layers; ++mine.layer) {
-                        between(t, mine.layer);
-                        team.barrier();
-                        attend_one(mine, t, scratch[static_cast<std::size_t>(t)], parts);
-                        team.barrier();
-                        if (t == 0) merge_one(mine, parts);
-                        team.barrier();
-                    }
-                });
-            },
-            true);
+            work, settled(r.streams, {other, cache->arena().memory()}, team, work));
         return (seconds - without) / static_cast<double>(layers) - 2 * rates.barrier;
     };
     const auto prompt = [&](std::int64_t first) {

@@ -26,20 +26,20 @@ class Stopwatch {
     /// Through what fits into the last cache, until it is there: a large one that many share (480 MiB, a Xeon
     /// of 2026) keeps little of the first pass after other reads.
     static constexpr int kWarmPasses = 3;
+    static constexpr auto kNothing = [] {};
     Stopwatch(int threads, int samples, std::vector<SampleSet>& sets, SteadyRead& steady)
         : threads_(threads), samples_(samples), sets_(sets), steady_(steady) {}
-    /// `again`: the work some more times before what counts: it then finds in the last cache what it leaves
-    /// there itself, as in step after step, and not what the reads left.
-    template <class Work>
+    /// `before` comes before each sample and is none of it, as caches hold what the reads left.
+    template <class Work, class Before = decltype(kNothing)>
     double median(const std::string& probe, const std::string& how, double per_sample, Work work,
-                  bool again = false) {
+                  Before before = {}) {
         SampleSet set{probe, "s", how, threads_, 0, {}};
         work();  // warms up
         RunTime time;
         steady_.sample(
             samples_,
             [&] {
-                for (int i = 0; again && i < kWarmPasses; ++i) work();
+                before();
                 time = work();
                 return time.clean();
             },
@@ -54,6 +54,12 @@ class Stopwatch {
     int threads_, samples_;
     std::vector<SampleSet>& sets_;
     SteadyRead& steady_;
+};
+
+/// Where decode finds its weights and cache.
+enum class Streams : std::uint8_t {
+    cold,  ///< in memory: they are evicted before, as if the model were larger than any cache
+    warm,  ///< where steps leave them for the next ones, in the last cache as far as they fit
 };
 
 /// Products with panels of one format and row length.
@@ -107,6 +113,7 @@ struct RatesRequest {
     const EngineSettings& settings;
     std::int64_t weight_bytes = 0;
     const WorkingSet& other;  ///< memory to read between layers, as weights are
+    Streams streams = Streams::warm;
 };
 
 void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates);

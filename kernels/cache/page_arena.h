@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "core/memory/page_pool.h"
@@ -31,6 +32,7 @@ class PageArena {
     }
     std::int64_t blocks() const { return blocks_; }
     std::size_t bytes() const { return bytes_; }
+    std::span<const std::byte> memory() const { return {data_, bytes_}; }
     bool in_file() const { return file_ >= 0; }
 
     /// Copies a whole block of every stream.

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "kernels/engine/elementwise.h"
+#include "kernels/host/evict.h"
 #include "kernels/lab/random_weights.h"
 
 namespace memwall::kernels {
@@ -95,6 +96,11 @@ SequenceId Engine::add_sequence() {
 }
 void Engine::remove_sequence(SequenceId sequence) {
     for (const auto& cache : caches_) cache->remove(sequence);
+}
+
+void Engine::evict() {
+    kernels::evict(weights_.memory(), team_);
+    for (const auto& cache : caches_) kernels::evict(cache->arena().memory(), team_);
 }
 
 EngineBytes Engine::allocated() const {

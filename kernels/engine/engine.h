@@ -54,6 +54,10 @@ class Engine {
     /// at depth.
     void fill(SequenceId sequence, std::int64_t n);
 
+    /// Puts weights and caches out of the processor's caches (host/evict.h): the next pass reads them from
+    /// memory. For sequences that were as long as the context once, so that no page comes in by this.
+    void evict();
+
     /// What was asked of the system, counted where it was asked for.
     EngineBytes allocated() const;
     /// Smallest CPU / wall time of a thread in the last forward().

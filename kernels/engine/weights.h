@@ -43,6 +43,7 @@ class Weights {
     /// Empty for -1.
     std::span<const float> vector(int tensor) const;
     std::size_t allocated() const { return memory_.bytes(); }
+    std::span<const std::byte> memory() const { return {memory_.data(), memory_.bytes()}; }
 
   private:
     struct Place {

@@ -4,12 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/host/evict.h"
 #include "kernels/probe/choose_loops.h"
 
 namespace memwall::kernels {
 namespace {
 constexpr std::size_t kReadBytes = std::size_t{64} << 20;  // long beside the start of a run of threads
-constexpr int kReference = 101, kReads = 5;  // reads whose median counts: alone they differ by 2 to 4 %
+constexpr int kReference = 101, kReads = 3;  // reads whose median counts: alone they differ by 2 to 4 %
 
 double middle(std::vector<double> x) {
     const auto half = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
@@ -48,6 +49,7 @@ SteadyRead::SteadyRead(const WorkingSet& set, ThreadTeam& team) : set_(set), tea
 
 double SteadyRead::read() {
     const std::byte* start = set_.buffer.data() + turn_++ % windows_ * window_;
+    evict({start, window_}, team_);
     const ProbeLoops& loops = probe_loops();
     const RunTime time = team_.run([&](int thread) {
         const Range pages = share_of(window_ / 4096, thread, team_.threads());
