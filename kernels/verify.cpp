@@ -31,7 +31,7 @@ namespace {
 // What a prediction claims of itself.
 constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02;
 constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of replays
-constexpr std::int64_t kChunk = 96, kSteps = 4, kWarmSteps = Stopwatch::kWarmPasses;
+constexpr std::int64_t kChunk = 96, kSteps = 8, kWarmSteps = Stopwatch::kWarmPasses;
 constexpr int kAttempts = 6;       // at a cache type of a model, while memory changes its pace
 constexpr double kRestless = 240;  // seconds of a run after which nothing is tried again
 
@@ -71,7 +71,7 @@ class Verifier {
         steady_.emplace(set_, team_);
         references_.threads = team_.threads();
         parts_ = 1 + static_cast<double>(subjects.size() * (1 + options_.kv.size()));
-        Stopwatch watch(team_.threads(), std::max(5, options_.runs), run_.sets, *steady_);
+        Stopwatch watch(team_.threads(), Stopwatch::kSamples, run_.sets, *steady_);
         warm_up(subjects.front());
         for (const Subject& subject : subjects) verify_model(subject, watch);
         finish();
@@ -255,7 +255,7 @@ class Verifier {
     }
 
     void rate(const RatesRequest& request, Stopwatch& watch, HostRates& rates) {
-        measure_barrier(team_, watch, rates);
+        measure_barrier(request, team_, watch, rates);
         measure_matmul(request, team_, watch, rates);
         measure_elements(request, team_, watch, rates);
         measure_pages(request, team_, watch, rates);
@@ -335,12 +335,13 @@ class Verifier {
                 }
                 return Sample_{all / kSteps, own >= RunTime::kCleanShare * all};
             });
+        const double pace = steady_->pace();
         const std::int64_t middle = context + growth() / 2;
         engine.remove_sequence(id);
         VerifyItem i = item(subject, "decode", kv, "tokens/s");
         i.context = context;
         i.timed = true;
-        expect(i, 1 / predict_decode(request, rates, team_.threads(), middle).seconds, kDecode);
+        expect(i, pace / predict_decode(request, rates, team_.threads(), middle).seconds, kDecode);
         i.achieved = seconds;  // rates are reciprocal: ends change places
         i.achieved.unit = i.unit;
         i.achieved.median = 1 / seconds.median;

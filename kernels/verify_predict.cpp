@@ -23,7 +23,7 @@ class Pass {
         const Decoder& d = r_.decoder;
         seconds += rates_.wake;
         const double angles = d.conventions.window_rope_base > 0 ? 2 : 1;
-        seconds += own_ * (c.read_row * hidden() + angles * c.angle * d.layers.front().key_dim / 2);
+        seconds += c.read_row.rows(own_) * hidden() + angles * c.angle.rows(own_) * d.layers.front().key_dim / 2;
         for (const DecoderLayer& l : d.layers) {
             attention(l);
             if (l.experts == 0)
@@ -32,10 +32,10 @@ class Pass {
                 experts_of_one(l);
             else
                 experts_of_many(l);
-            seconds += own_ * (c.add * hidden() + (l.tensors.post_ffn_norm >= 0 ? c.norm * hidden() : 0));
+            seconds += (c.add.rows(own_) + (l.tensors.post_ffn_norm >= 0 ? c.norm.rows(own_) : 0)) * hidden();
         }
         if (!logits) return;
-        seconds += c.norm * hidden() + quantize({d.output}, 1, hidden());
+        seconds += c.norm.first * hidden() + quantize({d.output}, 1, hidden());
         barriers(2);
         seconds += product(d.output, 1, 1);
     }
@@ -70,9 +70,9 @@ class Pass {
         for (const int tensor : tensors) {
             if (std::find(done.begin(), done.end(), format(tensor)) != done.end()) continue;
             done.push_back(format(tensor));
-            each += rates_.elements.quantize.at(format(tensor));
+            each += rates_.elements.quantize.at(format(tensor)).rows(rows);
         }
-        return rows * width * each;
+        return width * each;
     }
 
     /// Pages that a query at `position` sees.
@@ -86,15 +86,16 @@ class Pass {
         const ElementCosts& c = rates_.elements;
         const LayerTensors& t = l.tensors;
         const auto heads = static_cast<double>(l.heads), kv_heads = static_cast<double>(l.kv_heads);
-        seconds += own_ * c.norm * hidden() + quantize({t.q, t.k, t.v}, own_, hidden());
+        seconds += c.norm.rows(own_) * hidden() + quantize({t.q, t.k, t.v}, own_, hidden());
         seconds +=
             product(t.q, own_, 1) + product(t.k, own_, 1, false, true) + product(t.v, own_, 1, false, true);
         // Heads are shared as whole KV heads.
-        const double mine = std::ceil(kv_heads / threads_) * static_cast<double>(m_);
+        const double mine = std::ceil(kv_heads / threads_), tokens = static_cast<double>(m_);
         const double group = heads / kv_heads;
-        seconds += mine * (c.store * (l.key_dim + l.value_dim) + c.rotate * l.key_dim * (1 + group));
-        if (t.q_norm >= 0) seconds += mine * c.head_norm * l.key_dim * (1 + group);
-        if (t.q_bias >= 0) seconds += mine * c.add * (l.key_dim * (1 + group) + l.value_dim);
+        seconds += mine * c.rotate.rows(tokens) * l.key_dim * (1 + group);
+        if (m_ > 1) seconds += mine * c.store.rows(tokens) * (l.key_dim + l.value_dim);  // of one token: decode_pages
+        if (t.q_norm >= 0) seconds += mine * c.head_norm.rows(tokens) * l.key_dim * (1 + group);
+        if (t.q_bias >= 0) seconds += mine * c.add.rows(tokens) * (l.key_dim * (1 + group) + l.value_dim);
         const double page_bytes =
             static_cast<double>(kv_page_layout(r_.settings.kv.format, l.key_dim, l.value_dim).bytes());
         if (m_ == 1) {
@@ -112,7 +113,7 @@ class Pass {
             seconds += units * rates_.prefill_pages.at(pages);
         }
         seconds += quantize({t.output}, own_, heads * l.value_dim) + product(t.output, own_, 1);
-        seconds += own_ * (c.add * hidden() + (t.post_attn_norm >= 0 ? c.norm * hidden() : 0));
+        seconds += (c.add.rows(own_) + (t.post_attn_norm >= 0 ? c.norm.rows(own_) : 0)) * hidden();
         barriers(6);
     }
 
@@ -120,9 +121,9 @@ class Pass {
         const ElementCosts& c = rates_.elements;
         const LayerTensors& t = l.tensors;
         const auto width = static_cast<double>(l.width);
-        seconds += own_ * c.norm * hidden() + quantize({t.gate, t.up}, own_, hidden());
+        seconds += c.norm.rows(own_) * hidden() + quantize({t.gate, t.up}, own_, hidden());
         seconds += product(t.gate, own_, 1, true) + product(t.up, own_, 1, true, true);
-        seconds += c.gate * width * static_cast<double>(m_) / threads_;
+        seconds += c.gate.further * width * static_cast<double>(m_) / threads_;
         seconds += quantize({t.down}, own_, width) + product(t.down, own_, 1);
         barriers(4);
     }
@@ -130,8 +131,8 @@ class Pass {
     void route(const DecoderLayer& l) {
         const ElementCosts& c = rates_.elements;
         const LayerTensors& t = l.tensors;
-        seconds += own_ * c.norm * hidden() + quantize({t.router, t.gate, t.up}, own_, hidden());
-        seconds += product(t.router, own_, 1) + own_ * c.choose;
+        seconds += c.norm.rows(own_) * hidden() + quantize({t.router, t.gate, t.up}, own_, hidden());
+        seconds += product(t.router, own_, 1) + c.choose.rows(own_);
         barriers(3);
     }
 
@@ -141,9 +142,9 @@ class Pass {
         route(l);
         const auto used = static_cast<double>(l.used), width = static_cast<double>(l.width);
         seconds +=
-            product(t.gate, 1, used) + product(t.up, 1, used, false, true) + c.gate * width * used / threads_;
+            product(t.gate, 1, used) + product(t.up, 1, used, false, true) + c.gate.further * width * used / threads_;
         seconds += quantize({t.down}, std::ceil(used / threads_), width) + product(t.down, 1, used);
-        seconds += used * c.add * hidden();
+        seconds += c.add.rows(used) * hidden();
         barriers(3);
     }
 
@@ -156,9 +157,9 @@ class Pass {
         // Experts that somebody visits, and how many visit each: routing taken as uniform.
         const double visited = count * (1 - std::pow(1 - used / count, m));
         const double each = m * used / visited, own = std::max(1.0, each / threads_);
-        seconds += visited * (quantize({t.gate, t.up}, own, hidden()) + 2 * own * c.add * hidden());
+        seconds += visited * (quantize({t.gate, t.up}, own, hidden()) + 2 * own * c.add.further * hidden());
         seconds += product(t.gate, own, visited, true) + product(t.up, own, visited, true);
-        seconds += visited * (c.gate * width * each / threads_ + quantize({t.down}, own, width));
+        seconds += visited * (c.gate.further * width * each / threads_ + quantize({t.down}, own, width));
         seconds += product(t.down, own, visited);
         barriers(2 + 4 * visited);
     }

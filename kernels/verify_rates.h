@@ -27,6 +27,8 @@ class Stopwatch {
     /// of 2026) keeps little of the first pass after other reads.
     static constexpr int kWarmPasses = 3;
     static constexpr auto kNothing = [] {};
+    /// Samples: a median of each must be good to 1 % where single ones differ by 10.
+    static constexpr int kSamples = 15;
     Stopwatch(int threads, int samples, std::vector<SampleSet>& sets, SteadyRead& steady)
         : threads_(threads), samples_(samples), sets_(sets), steady_(steady) {}
     /// `before` comes before each sample and is none of it, as caches hold what the reads left.
@@ -50,6 +52,10 @@ class Stopwatch {
         return summarise(set).median;
     }
 
+    /// How fast memory was beside the last median, as a share of SteadyRead's anchor: what memory limits takes
+    /// so much less time then.
+    double pace() const { return steady_.pace(); }
+
   private:
     int threads_, samples_;
     std::vector<SampleSet>& sets_;
@@ -72,18 +78,25 @@ struct MatmulRate {
     double at(double rows) const;  ///< between measured rows; beyond the last one in proportion
 };
 
-/// a + b x pages: for one layer and one token (decode), or one run of tokens and KV head on every thread
-/// (prefill).
+/// a + b x pages: for one layer and one token (decode), which is stored before, or one run of tokens and KV
+/// head on every thread (prefill).
 struct PageCost {
     double fixed = 0, page = 0;
     double at(double pages) const { return fixed + page * pages; }
 };
 
-/// Elementwise work on one thread, seconds an element (a pair of rope for angles).
+/// Seconds an element of work that is done row by row: for the first row after weights went through the
+/// caches, with a vector of weights of its own where there is one, and for each row that follows.
+struct ElementCost {
+    double first = 0, further = 0;
+    double rows(double n) const { return first + (n - 1) * further; }
+};
+
+/// Elementwise work on one thread (a pair of rope for angles).
 struct ElementCosts {
-    double norm = 0, add = 0, gate = 0, angle = 0, rotate = 0, head_norm = 0, read_row = 0, choose = 0;
-    std::map<PanelFormat, double> quantize;
-    double store = 0;  ///< keys and values of one token and KV head, seconds an element of both
+    ElementCost norm, add, gate, angle, rotate, head_norm, read_row, choose;
+    std::map<PanelFormat, ElementCost> quantize;
+    ElementCost store;  ///< keys and values of one token and KV head, an element of both
 };
 
 /// Matrices that cost the same a byte. Those of experts come back less often: the last cache keeps less of
@@ -116,9 +129,10 @@ struct RatesRequest {
     Streams streams = Streams::warm;
 };
 
-void measure_barrier(ThreadTeam& team, Stopwatch& watch, HostRates& rates);
+void measure_barrier(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 /// Decode rates anew, for bandwidth drifts from minute to minute; prefill rates, which do not, once.
 void measure_matmul(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
+/// Once a model and cache type.
 void measure_elements(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 void measure_pages(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 

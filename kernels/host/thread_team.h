@@ -64,6 +64,7 @@ class ThreadTeam {
     };
 
     void serve(int thread, int os_index);
+    void await_run(std::uint32_t seen);
     void stop();
     void fail(std::exception_ptr error);
 

@@ -70,8 +70,14 @@ void SteadyRead::refer() {
     lost_ = false;
 }
 
+double SteadyRead::pace() const {
+    return lost_ || beside_.empty() ? 1 : middle(beside_) / pace_.first();
+}
+
 bool SteadyRead::still() {
-    return pace_.still(reads(kReads));
+    const std::vector<double> now = reads(kReads);
+    beside_.insert(beside_.end(), now.begin(), now.end());
+    return pace_.still(now);
 }
 
 }  // namespace memwall::kernels

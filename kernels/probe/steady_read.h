@@ -44,6 +44,7 @@ class Pace {
     /// Are these within kDrift of the reference in their median, and has that wandered by at most half of it?
     bool still(const std::vector<double>& reads);
     double reference() const { return reference_; }
+    double first() const { return first_; }  ///< the median of what refer() was given
 
   private:
     std::vector<double> reads_;
@@ -68,6 +69,7 @@ class SteadyRead {
             keep(false);
         } else {
             bool own = false;
+            beside_.clear();
             lost_ = !sample_steadily(
                 wanted, {}, [&] { return still(); }, [&] { return own = take(); },
                 [&](bool clean) {
@@ -83,6 +85,9 @@ class SteadyRead {
     /// pace.
     int core_disturbed() const { return core_disturbed_; }
     int memory_disturbed() const { return memory_disturbed_; }
+    /// The median of the reads beside the last sample() as a share of the first reference: what drifted since,
+    /// within what is steady. 1 when that was lost.
+    double pace() const;
     /// Too few samples were steady for the reference to be that of this minute.
     bool lost() const { return lost_; }
 
@@ -95,6 +100,7 @@ class SteadyRead {
     const ReadPattern* pattern_ = nullptr;  ///< the fastest when the first reference was taken
     std::size_t window_ = 0, windows_ = 1, turn_ = 0;
     Pace pace_;
+    std::vector<double> beside_;
     bool lost_ = false;
     int core_disturbed_ = 0, memory_disturbed_ = 0;
 };
