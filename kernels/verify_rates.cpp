@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 
 #include "kernels/engine/matmul_step.h"
 #include "kernels/engine/weights.h"
@@ -11,11 +11,12 @@
 namespace memwall::kernels {
 namespace {
 
-/// Products with consecutive pieces of the matrix, a barrier after each, as in a model.
+/// Products with consecutive pieces of a tall matrix, a barrier after each, as in a model.
 class Chain {
   public:
-    Chain(PanelFormat format, std::int64_t k, std::int64_t bytes, const EngineSettings& like,
-          ThreadTeam& team)
+    /// Pieces of about `large` bytes and of about `small` ones, either way `bytes` in all.
+    Chain(PanelFormat format, std::int64_t k, std::int64_t bytes, std::int64_t large, std::int64_t small,
+          const EngineSettings& like, ThreadTeam& team)
         : team_(team), parts_(static_cast<std::size_t>(team.threads())) {
         EngineSettings s = like;
         s.linear = format;
@@ -23,10 +24,10 @@ class Chain {
         const model::Model model = tall_matrix(format, k, bytes);
         weights_ = std::make_unique<Weights>(model, *source, team);
         const Matrix& all = weights_->matrix(0);
-        for (const std::size_t size : {kLong, kShort}) {
-            std::vector<Matrix>& pieces = pieces_[size == kShort];
+        for (const std::int64_t size : {large, small}) {
+            std::vector<Matrix>& pieces = pieces_[pieces_[0].empty() ? 0 : 1];
             const std::int64_t panels = std::clamp<std::int64_t>(
-                static_cast<std::int64_t>(size / all.panel_bytes()), 1, all.panels());
+                size / static_cast<std::int64_t>(all.panel_bytes()), 1, all.panels());
             for (std::int64_t first = 0; first + panels <= all.panels(); first += panels) {
                 Matrix piece = all;
                 piece.rows = panels * kPanelRows;
@@ -38,16 +39,15 @@ class Chain {
         digits_ = s.digits;
     }
 
-    /// Pieces come long, as large layers, and short, as small ones.
-    double bytes(bool in_short) const { return static_cast<double>(pieces_[in_short].front().bytes()); }
-    std::size_t pieces(bool in_short) const { return pieces_[in_short].size(); }
+    double bytes(bool small) const { return static_cast<double>(pieces_[small].front().bytes()); }
+    std::size_t pieces(bool small) const { return pieces_[small].size(); }
     std::span<const std::byte> memory() const { return weights_->memory(); }
 
     /// `rows` activation rows on every thread (only_first: on the first alone) times `pieces` pieces.
     /// `interrupted`: one thread quantizes its row before each product, which is not part of the time.
-    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces, bool in_short,
+    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces, bool small,
                 bool interrupted = false) {
-        const std::vector<Matrix>& all = pieces_[in_short];
+        const std::vector<Matrix>& all = pieces_[small];
         const Matrix& like = all.front();
         const std::vector<float> x = noise(static_cast<std::size_t>(rows * like.k));
         for (std::size_t t = 0; t < parts_.size(); ++t) {
@@ -82,7 +82,6 @@ class Chain {
     }
 
   private:
-    static constexpr std::size_t kLong = std::size_t{3} << 20, kShort = std::size_t{384} << 10;
     ThreadTeam& team_;
     std::unique_ptr<Weights> weights_;
     std::array<std::vector<Matrix>, 2> pieces_;
@@ -139,70 +138,88 @@ void measure_barrier(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, 
 }
 
 namespace {
-/// Of weights, that a decode step reads.
-std::int64_t bytes_a_token(const RatesRequest& r) {
-    const auto bytes = [&](int tensor) {
+
+/// Matrices of a kind, bytes of panels: of the largest and the smallest one (of experts as many as threads
+/// take at a time).
+struct Sizes {
+    std::int64_t large = 0, small = 0;
+    bool prefill = false;  ///< sees several tokens at once
+};
+
+struct Shapes {
+    std::map<MatmulKind, Sizes> kinds;
+    std::int64_t bytes_a_token = 0;  ///< of weights, that a decode step reads
+};
+
+Shapes shapes_of(const RatesRequest& r, int threads) {
+    Shapes shapes;
+    const auto add = [&](int tensor, std::int64_t used, bool prefill) {
         const model::Tensor& t = r.model.tensors[static_cast<std::size_t>(tensor)];
-        return static_cast<std::int64_t>(
-            Matrix{r.source.format(t), t.dims[1], t.dims[0], 1, nullptr, nullptr}.bytes());
+        const PanelFormat format = r.source.format(t);
+        const auto one = static_cast<std::int64_t>(Matrix{format, t.dims[1], t.dims[0], 1, {}, {}}.bytes());
+        shapes.bytes_a_token += one * used;
+        const std::int64_t at_once = one * std::min<std::int64_t>(used, threads);
+        Sizes& sizes = shapes.kinds[{format, t.dims[0], t.dims[2] > 1}];
+        sizes.large = std::max(sizes.large, at_once);
+        sizes.small = sizes.small == 0 ? at_once : std::min(sizes.small, at_once);
+        sizes.prefill = sizes.prefill || prefill;
     };
-    std::int64_t all = bytes(r.decoder.output);
     for (const DecoderLayer& l : r.decoder.layers) {
         const LayerTensors& t = l.tensors;
-        for (const int tensor : {t.q, t.k, t.v, t.output}) all += bytes(tensor);
-        for (const int tensor : {t.gate, t.up, t.down})
-            all += bytes(tensor) * std::max<std::int64_t>(1, l.used);
-        if (t.router >= 0) all += bytes(t.router);
+        for (const int tensor : {t.q, t.k, t.v, t.output}) add(tensor, 1, true);
+        for (const int tensor : {t.gate, t.up, t.down}) add(tensor, std::max<std::int64_t>(1, l.used), true);
+        if (t.router >= 0) add(t.router, 1, true);
     }
-    return all;
+    add(r.decoder.output, 1, false);
+    return shapes;
 }
+
+void measure_kind(const MatmulKind& kind, const Sizes& sizes, std::int64_t bytes, const RatesRequest& r,
+                  ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
+    MatmulRate& rate = rates.matmul[kind];
+    Chain chain(kind.format, kind.k, bytes, sizes.large, sizes.small, r.settings, team);
+    const std::string how = std::string(panel_layout(kind.format).name) + ", rows of " +
+                            std::to_string(kind.k) + (kind.experts ? " of experts" : "");
+    // Seconds of one piece, barrier aside.
+    const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool small,
+                           bool interrupted = false) {
+        const std::string what = how + (small ? ", small, " : ", ") + (interrupted ? "interrupted, " : "") +
+                                 std::to_string(rows) + " tokens a thread";
+        const auto work = [&] { return chain.run(rows, first, pieces, small, interrupted); };
+        const double seconds =
+            first ? watch.median("gemv", what, 1, work, settled(r.streams, {chain.memory()}, team, work)) *
+                        watch.pace()
+                  : watch.median("gemm", what, 1, work);
+        return seconds / static_cast<double>(pieces) - rates.barrier;
+    };
+    constexpr double kApart = 2;  // sizes closer to each other say too little of what a start costs
+    const double large = chain.bytes(false), small = chain.bytes(true);
+    const double part = timed(1, true, chain.pieces(true), true);
+    rate.decode = part / small;
+    if (large > kApart * small) {
+        const double whole = timed(1, true, chain.pieces(false), false);
+        rate.decode = std::clamp((whole - part) / (large - small), 0.0, whole / large);
+    }
+    rate.decode_start = part - rate.decode * small;
+    rate.decode_restart = std::max(0.0, timed(1, true, chain.pieces(true), true, true) - part);
+    if (!sizes.prefill || !rate.prefill.empty()) return;
+    constexpr double kAtOnce = 12 << 20;  // bytes of a sample
+    const auto pieces = static_cast<std::size_t>(std::clamp(
+        kAtOnce / large, 1.0, static_cast<double>(chain.pieces(false))));
+    for (const std::int64_t rows : prefill_rows(r, team.threads()))
+        rate.prefill[rows] = timed(rows, false, pieces, false) / large;
+}
+
 }  // namespace
 
 void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
-    const std::int64_t a_token = bytes_a_token(r);
-    std::set<MatmulKind> done;
-    const auto measure = [&](int tensor, bool prefill) {
-        const model::Tensor& t = r.model.tensors[static_cast<std::size_t>(tensor)];
-        const PanelFormat format = r.source.format(t);
-        const MatmulKind kind{format, t.dims[0], t.dims[2] > 1};
-        MatmulRate& rate = rates.matmul[kind];
-        prefill = prefill && rate.prefill.empty();
-        if (!done.insert(kind).second && !prefill) return;
-        Chain chain(format, kind.k, kind.experts ? r.weight_bytes : a_token, r.settings, team);
-        const std::string how = std::string(panel_layout(format).name) + ", rows of " +
-                                std::to_string(kind.k) + (kind.experts ? " of experts" : "");
-        // Seconds of one piece, barrier aside.
-        const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool in_short,
-                               bool interrupted = false) {
-            const std::string what = how + (in_short ? ", short, " : ", ") +
-                                     (interrupted ? "interrupted, " : "") + std::to_string(rows) +
-                                     " tokens a thread";
-            const auto work = [&] { return chain.run(rows, first, pieces, in_short, interrupted); };
-            const double seconds =
-                first ? watch.median("gemv", what, 1, work, settled(r.streams, {chain.memory()}, team, work)) *
-                            watch.pace()
-                      : watch.median("gemm", what, 1, work);
-            return seconds / static_cast<double>(pieces) - rates.barrier;
-        };
-        const double whole = timed(1, true, chain.pieces(false), false),
-                     part = timed(1, true, chain.pieces(true), true);
-        rate.decode = chain.bytes(false) > chain.bytes(true)
-                          ? std::max(0.0, (whole - part) / (chain.bytes(false) - chain.bytes(true)))
-                          : whole / chain.bytes(false);
-        rate.decode_start = std::max(0.0, part - rate.decode * chain.bytes(true));
-        rate.decode_restart = std::max(0.0, timed(1, true, chain.pieces(true), true, true) - part);
-        if (!prefill) return;
-        for (const std::int64_t rows : prefill_rows(r, team.threads()))
-            rate.prefill[rows] =
-                timed(rows, false, std::min<std::size_t>(chain.pieces(false), rows > 8 ? 4 : 8), false) /
-                chain.bytes(false);
-    };
-    for (const DecoderLayer& l : r.decoder.layers) {
-        const LayerTensors& t = l.tensors;
-        for (const int tensor : {t.q, t.k, t.v, t.output, t.gate, t.up, t.down}) measure(tensor, true);
-        if (t.router >= 0) measure(t.router, true);
+    constexpr std::int64_t kLong = std::int64_t{128} << 20;  // what is evicted need not be longer
+    const Shapes shapes = shapes_of(r, team.threads());
+    for (const auto& [kind, sizes] : shapes.kinds) {
+        std::int64_t bytes = kind.experts ? r.weight_bytes : shapes.bytes_a_token;
+        if (r.streams == Streams::cold) bytes = std::min(bytes, kLong);
+        measure_kind(kind, sizes, std::max(bytes, 4 * sizes.large), r, team, watch, rates);
     }
-    measure(r.decoder.output, false);
 }
 
 }  // namespace memwall::kernels
