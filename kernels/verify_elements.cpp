@@ -74,9 +74,12 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
         "norm", hidden, [&](std::size_t i) { rms_norm(x, vector(i), 1e-5f, y); }, all_vectors);
     c.add = measured.cost("add", hidden, [&](std::size_t) { add_to(y, x); });
     const auto width = static_cast<std::size_t>(d.widest_ffn());
-    std::vector<float> up(width, 1.0f), gate = noise(width);
-    c.gate = measured.cost("gate", static_cast<double>(width),
-                           [&](std::size_t) { gate_times(gate, up, d.conventions.gelu); });
+    // Fresh values each time: what is gated again and again becomes zero, whose exponential costs less.
+    std::vector<float> up = noise(width), gate(width);
+    c.gate = measured.cost("gate", static_cast<double>(width), [&](std::size_t) {
+        std::ranges::copy(up, gate.begin());
+        gate_times(gate, up, d.conventions.gelu);
+    });
     const DecoderLayer& l = d.layers.front();
     const auto dim = static_cast<std::size_t>(l.key_dim);
     const auto frequencies = rope_frequencies(l.key_dim, 10000, {});
