@@ -13,16 +13,25 @@ namespace {
 class Elements {
   public:
     Elements(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch)
-        : request_(request), team_(team), watch_(watch), between_(request, team.threads()) {}
+        : rows(std::max<std::size_t>(kTurns, share_of(static_cast<std::size_t>(request.settings.chunk), 0,
+                                                      team.threads())
+                                                 .size())),
+          request_(request),
+          team_(team),
+          watch_(watch),
+          between_(request, team.threads()) {}
 
-    /// Seconds an element of f(i), which works on `elements`; `streamed` is what it reads of the weights by i.
+    const std::size_t rows;  ///< that every thread has buffers of: its share of a chunk
+
+    /// Seconds an element of f(thread, row), which works on `elements`; `streamed` is what it reads of the
+    /// weights. First: on one thread, the others wait. Further: on all, row by row, again and again.
     template <class F>
     ElementCost cost(const char* what, double elements, F f, std::span<const std::byte> streamed = {}) {
-        constexpr std::size_t kMany = 64, kTurns = 8;
+        constexpr std::size_t kTimes = 3;
         ElementCost cost;
-        cost.further = watch_.median("element", what, kMany * elements, [&] {
-            return run_together(team_, 1, [&](int) {
-                for (std::size_t i = 0; i < kMany; ++i) f(0);
+        cost.further = watch_.median("element", what, kTimes * static_cast<double>(rows) * elements, [&] {
+            return run_together(team_, team_.threads(), [&](int t) {
+                for (std::size_t i = 0; i < kTimes * rows; ++i) f(static_cast<std::size_t>(t), i % rows);
             });
         });
         const auto first = [&] {
@@ -33,7 +42,7 @@ class Elements {
                     team_.barrier();
                     if (t > 0) continue;
                     const double start = wall_seconds();
-                    f(i);
+                    f(std::size_t{0}, i);
                     seconds += wall_seconds() - start;
                 }
             });
@@ -46,10 +55,26 @@ class Elements {
     }
 
   private:
+    static constexpr std::size_t kTurns = 8;
     const RatesRequest& request_;
     ThreadTeam& team_;
     Stopwatch& watch_;
     Between between_;
+};
+
+/// Floats that a thread alone works on: rows of `width`.
+class Rows {
+  public:
+    Rows(int threads, std::size_t rows, std::size_t width) : width_(width) {
+        for (int t = 0; t < threads; ++t) all_.push_back(noise(rows * width));
+    }
+    std::span<float> operator()(std::size_t thread, std::size_t row) {
+        return std::span(all_[thread]).subspan(row * width_, width_);
+    }
+
+  private:
+    std::size_t width_;
+    std::vector<std::vector<float>> all_;
 };
 
 }  // namespace
@@ -60,60 +85,70 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
     const auto hidden = static_cast<double>(d.hidden);
     ElementCosts& c = rates.elements;
     Elements measured(r, team, watch);
-    std::vector<float> x = noise(n), y = noise(n);
+    Rows x(team.threads(), measured.rows, n), y(team.threads(), measured.rows, n);
 
     // Vectors come with the weights, from as far apart as no prefetcher looks.
-    const std::size_t apart = (n * sizeof(float) / 4096 + 5) * 4096;
-    const HugeBuffer vectors(8 * apart);
+    const std::size_t apart = (n * sizeof(float) / 4096 + 5) * 4096, count = 8;
+    const HugeBuffer vectors(count * apart);
     const std::span<const std::byte> all_vectors(vectors.data(), vectors.bytes());
     const auto vector = [&](std::size_t i) {
-        return std::span<float>(reinterpret_cast<float*>(vectors.data() + i * apart), n);
+        return std::span<float>(reinterpret_cast<float*>(vectors.data() + i % count * apart), n);
     };
-    for (std::size_t i = 0; i < 8; ++i) std::ranges::fill(vector(i), 1.0f);
+    for (std::size_t i = 0; i < count; ++i) std::ranges::fill(vector(i), 1.0f);
     c.norm = measured.cost(
-        "norm", hidden, [&](std::size_t i) { rms_norm(x, vector(i), 1e-5f, y); }, all_vectors);
-    c.add = measured.cost("add", hidden, [&](std::size_t) { add_to(y, x); });
+        "norm", hidden,
+        [&](std::size_t t, std::size_t i) { rms_norm(x(t, i), vector(i), 1e-5f, y(t, i)); }, all_vectors);
+    c.add = measured.cost("add", hidden, [&](std::size_t t, std::size_t i) { add_to(y(t, i), x(t, i)); });
     const auto width = static_cast<std::size_t>(d.widest_ffn());
     // Fresh values each time: what is gated again and again becomes zero, whose exponential costs less.
-    std::vector<float> up = noise(width), gate(width);
-    c.gate = measured.cost("gate", static_cast<double>(width), [&](std::size_t) {
-        std::ranges::copy(up, gate.begin());
-        gate_times(gate, up, d.conventions.gelu);
+    Rows up(team.threads(), 1, width), gate(team.threads(), 1, width);
+    c.gate = measured.cost("gate", static_cast<double>(width), [&](std::size_t t, std::size_t) {
+        std::ranges::copy(up(t, 0), gate(t, 0).begin());
+        gate_times(gate(t, 0), up(t, 0), d.conventions.gelu);
     });
     const DecoderLayer& l = d.layers.front();
     const auto dim = static_cast<std::size_t>(l.key_dim);
     const auto frequencies = rope_frequencies(l.key_dim, 10000, {});
-    std::vector<float> angles(dim), value = noise(static_cast<std::size_t>(l.value_dim));
-    std::int64_t position = 1000;
-    c.angle = measured.cost("angles", static_cast<double>(dim) / 2,
-                            [&](std::size_t) { rope_angles(++position, frequencies, angles); });
+    Rows angles(team.threads(), 1, dim);
+    c.angle = measured.cost("angles", static_cast<double>(dim) / 2, [&](std::size_t t, std::size_t i) {
+        rope_angles(1000 + static_cast<std::int64_t>(i), frequencies, angles(t, 0));
+    });
     // Heads as many as a layer has of queries and keys.
     const auto heads = static_cast<std::size_t>(l.heads + l.kv_heads);
-    std::vector<float> all = noise(heads * dim);
-    const auto head = [&](std::size_t i) { return std::span<float>(all).subspan(i * dim, dim); };
-    c.rotate = measured.cost("rotate", static_cast<double>(heads * dim), [&](std::size_t) {
-        for (std::size_t i = 0; i < heads; ++i) rotate(head(i), angles, d.conventions.interleaved_rope);
-    });
+    Rows all(team.threads(), measured.rows, heads * dim);
+    const auto each_head = [&](std::size_t t, std::size_t i, auto f) {
+        for (std::size_t j = 0; j < heads; ++j) f(all(t, i).subspan(j * dim, dim));
+    };
+    c.rotate =
+        measured.cost("rotate", static_cast<double>(heads * dim), [&](std::size_t t, std::size_t i) {
+            each_head(t, i, [&](std::span<float> head) {
+                rotate(head, angles(t, 0), d.conventions.interleaved_rope);
+            });
+        });
     c.head_norm = measured.cost(
         "head norm", static_cast<double>(heads * dim),
-        [&](std::size_t i) {
-            for (std::size_t j = 0; j < heads; ++j) rms_norm(head(j), vector(i).first(dim), 1e-5f, head(j));
+        [&](std::size_t t, std::size_t i) {
+            each_head(t, i, [&](std::span<float> head) { rms_norm(head, vector(i).first(dim), 1e-5f, head); });
         },
         all_vectors);
     for (const QuantizedNeed& need : quantized_needs(d, r.model, r.source)) {
-        Activations a;
-        c.quantize[need.format] = measured.cost("quantize", hidden, [&](std::size_t) {
-            quantize_activations(x, 1, need.format, r.settings.digits, a);
+        std::vector<Activations> a(static_cast<std::size_t>(team.threads()));
+        c.quantize[need.format] = measured.cost("quantize", hidden, [&](std::size_t t, std::size_t i) {
+            quantize_activations(x(t, i), 1, need.format, r.settings.digits, a[t]);
         });
     }
-    const KvShape shape{1, 1, l.key_dim, l.value_dim, 0, 0, r.settings.kv};
-    const auto cache = make_kv_cache(shape, {KvSettings::Layout::paged, kPageTokens, 1, ""});
+    // A head for each thread.
+    const KvShape shape{1, team.threads(), l.key_dim, l.value_dim, 0, 0, r.settings.kv};
+    const auto cache = make_kv_cache(
+        shape, {KvSettings::Layout::paged, static_cast<std::int64_t>(measured.rows), 1, ""});
     const SequenceId id = cache->add();
-    cache->extend(id, kPageTokens);
-    std::int64_t token = 0;
-    c.store = measured.cost("store", static_cast<double>(l.key_dim + l.value_dim), [&](std::size_t) {
-        cache->store(id, 0, 0, token++ % kPageTokens, 1, all.data(), 0, value.data(), 0);
-    });
+    cache->extend(id, static_cast<std::int64_t>(measured.rows));
+    Rows values(team.threads(), 1, static_cast<std::size_t>(l.value_dim));
+    c.store = measured.cost(
+        "store", static_cast<double>(l.key_dim + l.value_dim), [&](std::size_t t, std::size_t i) {
+            cache->store(id, 0, static_cast<std::int64_t>(t), static_cast<std::int64_t>(i), 1,
+                         all(t, i).data(), 0, values(t, 0).data(), 0);
+        });
     {
         EngineSettings s = r.settings;
         s.linear = r.source.format(r.model.tensors[static_cast<std::size_t>(d.token_table)]);
@@ -122,15 +157,19 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
         const Matrix& rows = table.matrix(0);
         c.read_row = measured.cost(
             "read row", hidden,
-            [&](std::size_t i) { read_row(rows, static_cast<std::int64_t>(i) * 17 % rows.rows, y); },
+            [&](std::size_t t, std::size_t i) {
+                read_row(rows, static_cast<std::int64_t>(i + t) * 17 % rows.rows, y(t, i));
+            },
             table.memory());
     }
     if (l.experts > 0) {
-        std::vector<float> logits = noise(static_cast<std::size_t>(l.experts));
-        std::vector<float> weights(static_cast<std::size_t>(l.used));
-        std::vector<std::int32_t> chosen(weights.size());
-        c.choose = measured.cost("choose experts", 1, [&](std::size_t) {
-            choose_experts(logits, l.normalized, chosen, weights);
+        Rows logits(team.threads(), 1, static_cast<std::size_t>(l.experts)),
+            weights(team.threads(), 1, static_cast<std::size_t>(l.used));
+        std::vector<std::vector<std::int32_t>> chosen(
+            static_cast<std::size_t>(team.threads()),
+            std::vector<std::int32_t>(static_cast<std::size_t>(l.used)));
+        c.choose = measured.cost("choose experts", 1, [&](std::size_t t, std::size_t) {
+            choose_experts(logits(t, 0), l.normalized, chosen[t], weights(t, 0));
         });
     }
 }

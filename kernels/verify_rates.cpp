@@ -1,8 +1,9 @@
 #include "kernels/verify_rates.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <map>
+#include <numeric>
 
 #include "kernels/engine/matmul_step.h"
 #include "kernels/engine/weights.h"
@@ -11,61 +12,94 @@
 namespace memwall::kernels {
 namespace {
 
+/// Matrices of a kind, bytes of panels.
+struct Sizes {
+    std::int64_t large = 0, small = 0;  ///< that one token reads at a time: of experts one a thread
+    std::int64_t prompt = 0;            ///< the largest that several tokens see at once; 0: none does
+};
+
 /// Products with consecutive pieces of a tall matrix, a barrier after each, as in a model.
 class Chain {
   public:
-    /// Pieces of about `large` bytes and of about `small` ones, either way `bytes` in all.
-    Chain(PanelFormat format, std::int64_t k, std::int64_t bytes, std::int64_t large, std::int64_t small,
-          const EngineSettings& like, ThreadTeam& team)
+    /// Pieces of each of the sizes, either way `bytes` in all.
+    Chain(const MatmulKind& kind, std::int64_t bytes, const Sizes& sizes, const EngineSettings& like,
+          ThreadTeam& team)
         : team_(team), parts_(static_cast<std::size_t>(team.threads())) {
         EngineSettings s = like;
-        s.linear = format;
+        s.linear = kind.format;
         const auto source = synthetic_weights(s, 17, 8);
-        const model::Model model = tall_matrix(format, k, bytes);
+        const model::Model model = tall_matrix(kind.format, kind.k, bytes);
         weights_ = std::make_unique<Weights>(model, *source, team);
-        const Matrix& all = weights_->matrix(0);
-        for (const std::int64_t size : {large, small}) {
-            std::vector<Matrix>& pieces = pieces_[pieces_[0].empty() ? 0 : 1];
-            const std::int64_t panels = std::clamp<std::int64_t>(
-                size / static_cast<std::int64_t>(all.panel_bytes()), 1, all.panels());
-            for (std::int64_t first = 0; first + panels <= all.panels(); first += panels) {
-                Matrix piece = all;
-                piece.rows = panels * kPanelRows;
-                piece.data += static_cast<std::size_t>(first) * all.panel_bytes();
-                if (format == PanelFormat::w8) piece.row_scales += first * kPanelRows;
-                pieces.push_back(piece);
-            }
-        }
+        large = cut(sizes.large);
+        small = cut(sizes.small);
+        prompt = cut(sizes.prompt);
         digits_ = s.digits;
     }
 
-    double bytes(bool small) const { return static_cast<double>(pieces_[small].front().bytes()); }
-    std::size_t pieces(bool small) const { return pieces_[small].size(); }
+    using Pieces = std::vector<Matrix>;
+    Pieces large, small, prompt;
+
     std::span<const std::byte> memory() const { return weights_->memory(); }
 
-    /// `rows` activation rows on every thread (only_first: on the first alone) times `pieces` pieces.
-    /// `interrupted`: one thread quantizes its row before each product, which is not part of the time.
-    RunTime run(std::int64_t rows, bool only_first, std::size_t pieces, bool small,
-                bool interrupted = false) {
-        const std::vector<Matrix>& all = pieces_[small];
-        const Matrix& like = all.front();
-        const std::vector<float> x = noise(static_cast<std::size_t>(rows * like.k));
-        for (std::size_t t = 0; t < parts_.size(); ++t) {
-            if (only_first && t > 0)
-                parts_[t].m = 0;
-            else
-                quantize_activations(x, rows, like.format, digits_, parts_[t]);
+    /// One row of the first thread times all pieces. `interrupted`: quantized before each, which is not part
+    /// of the time.
+    RunTime one_token(const Pieces& pieces, bool interrupted) {
+        quantize(0, 1, pieces.front());
+        for (std::size_t t = 1; t < parts_.size(); ++t) parts_[t].m = 0;
+        return run(pieces, pieces.size(), interrupted, [&](int t) {
+            if (t == 0) quantize(0, 1, pieces.front());
+        });
+    }
+
+    /// `rows` rows of every thread times the next `count` pieces. Before each, which is not part of the time,
+    /// threads take their rows of the last result and quantize others, so that both lie in the caches of
+    /// their cores, as in a layer.
+    RunTime many_tokens(std::int64_t rows, std::size_t count) {
+        for (int t = 0; t < team_.threads(); ++t) quantize(t, rows, prompt.front());
+        y_.resize(static_cast<std::size_t>(rows * prompt.front().rows) * parts_.size());
+        return run(prompt, count, true, [&](int t) {
+            const std::size_t mine = y_.size() / parts_.size();
+            const float* y = y_.data() + static_cast<std::size_t>(t) * mine;
+            const float sum = std::accumulate(y, y + mine, 0.0f);
+            __asm__ volatile("" ::"x"(sum));
+            quantize(t, rows, prompt.front());
+        });
+    }
+
+  private:
+    Pieces cut(std::int64_t size) const {
+        Pieces pieces;
+        if (size == 0) return pieces;
+        const Matrix& all = weights_->matrix(0);
+        const std::int64_t panels =
+            std::clamp<std::int64_t>(size / static_cast<std::int64_t>(all.panel_bytes()), 1, all.panels());
+        for (std::int64_t first = 0; first + panels <= all.panels(); first += panels) {
+            Matrix piece = all;
+            piece.rows = panels * kPanelRows;
+            piece.data += static_cast<std::size_t>(first) * all.panel_bytes();
+            if (all.format == PanelFormat::w8) piece.row_scales += first * kPanelRows;
+            pieces.push_back(piece);
         }
-        y_.resize(static_cast<std::size_t>(rows * like.rows) * parts_.size());
+        return pieces;
+    }
+    void quantize(int thread, std::int64_t rows, const Matrix& like) {
+        const auto n = static_cast<std::size_t>(rows * like.k);
+        if (x_.size() < n) x_ = noise(n);
+        quantize_activations(std::span(x_).first(n), rows, like.format, digits_,
+                             parts_[static_cast<std::size_t>(thread)]);
+    }
+    template <class Before>
+    RunTime run(const Pieces& pieces, std::size_t count, bool interrupted, Before before) {
+        y_.resize(std::max(y_.size(), static_cast<std::size_t>(pieces.front().rows)));
         double seconds = 0;  // of products
         RunTime time = team_.run([&](int t) {
             double start = 0;
-            for (std::size_t i = 0; i < pieces; ++i) {
+            for (std::size_t i = 0; i < count; ++i) {
                 const auto at = [&](std::size_t j) {
-                    return MatmulTask{&all[(start_ + j) % all.size()], 0, parts_, y_.data()};
+                    return MatmulTask{&pieces[(start_ + j) % pieces.size()], 0, parts_, y_.data()};
                 };
                 if (interrupted) {
-                    if (t == 0) quantize_activations(x, rows, like.format, digits_, parts_[0]);
+                    before(t);
                     team_.barrier();
                     start = wall_seconds();
                 }
@@ -77,16 +111,14 @@ class Chain {
             }
         });
         if (interrupted) time.wall = seconds;
-        start_ += pieces;
+        start_ += count;
         return time;
     }
 
-  private:
     ThreadTeam& team_;
     std::unique_ptr<Weights> weights_;
-    std::array<std::vector<Matrix>, 2> pieces_;
     std::vector<Activations> parts_;
-    std::vector<float> y_;
+    std::vector<float> x_, y_;
     std::size_t start_ = 0;
     int digits_ = 1;
 };
@@ -139,13 +171,6 @@ void measure_barrier(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, 
 
 namespace {
 
-/// Matrices of a kind, bytes of panels: of the largest and the smallest one (of experts as many as threads
-/// take at a time).
-struct Sizes {
-    std::int64_t large = 0, small = 0;
-    bool prefill = false;  ///< sees several tokens at once
-};
-
 struct Shapes {
     std::map<MatmulKind, Sizes> kinds;
     std::int64_t bytes_a_token = 0;  ///< of weights, that a decode step reads
@@ -162,7 +187,7 @@ Shapes shapes_of(const RatesRequest& r, int threads) {
         Sizes& sizes = shapes.kinds[{format, t.dims[0], t.dims[2] > 1}];
         sizes.large = std::max(sizes.large, at_once);
         sizes.small = sizes.small == 0 ? at_once : std::min(sizes.small, at_once);
-        sizes.prefill = sizes.prefill || prefill;
+        if (prefill) sizes.prompt = std::max(sizes.prompt, one);
     };
     for (const DecoderLayer& l : r.decoder.layers) {
         const LayerTensors& t = l.tensors;
@@ -177,37 +202,39 @@ Shapes shapes_of(const RatesRequest& r, int threads) {
 void measure_kind(const MatmulKind& kind, const Sizes& sizes, std::int64_t bytes, const RatesRequest& r,
                   ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
     MatmulRate& rate = rates.matmul[kind];
-    Chain chain(kind.format, kind.k, bytes, sizes.large, sizes.small, r.settings, team);
+    Chain chain(kind, bytes, sizes, r.settings, team);
     const std::string how = std::string(panel_layout(kind.format).name) + ", rows of " +
                             std::to_string(kind.k) + (kind.experts ? " of experts" : "");
+    const auto bytes_of = [](const Chain::Pieces& pieces) {
+        return static_cast<double>(pieces.front().bytes());
+    };
     // Seconds of one piece, barrier aside.
-    const auto timed = [&](std::int64_t rows, bool first, std::size_t pieces, bool small,
-                           bool interrupted = false) {
-        const std::string what = how + (small ? ", small, " : ", ") + (interrupted ? "interrupted, " : "") +
-                                 std::to_string(rows) + " tokens a thread";
-        const auto work = [&] { return chain.run(rows, first, pieces, small, interrupted); };
-        const double seconds =
-            first ? watch.median("gemv", what, 1, work, settled(r.streams, {chain.memory()}, team, work)) *
-                        watch.pace()
-                  : watch.median("gemm", what, 1, work);
-        return seconds / static_cast<double>(pieces) - rates.barrier;
+    const auto one_token = [&](const Chain::Pieces& pieces, const char* which, bool interrupted) {
+        const auto work = [&] { return chain.one_token(pieces, interrupted); };
+        const double seconds = watch.median("gemv", how + which, static_cast<double>(pieces.size()), work,
+                                            settled(r.streams, {chain.memory()}, team, work));
+        return seconds * watch.pace() - rates.barrier;
     };
     constexpr double kApart = 2;  // sizes closer to each other say too little of what a start costs
-    const double large = chain.bytes(false), small = chain.bytes(true);
-    const double part = timed(1, true, chain.pieces(true), true);
+    const double large = bytes_of(chain.large), small = bytes_of(chain.small);
+    const double part = one_token(chain.small, ", small", false);
     rate.decode = part / small;
     if (large > kApart * small) {
-        const double whole = timed(1, true, chain.pieces(false), false);
+        const double whole = one_token(chain.large, ", large", false);
         rate.decode = std::clamp((whole - part) / (large - small), 0.0, whole / large);
     }
     rate.decode_start = part - rate.decode * small;
-    rate.decode_restart = std::max(0.0, timed(1, true, chain.pieces(true), true, true) - part);
-    if (!sizes.prefill || !rate.prefill.empty()) return;
-    constexpr double kAtOnce = 12 << 20;  // bytes of a sample
-    const auto pieces = static_cast<std::size_t>(std::clamp(
-        kAtOnce / large, 1.0, static_cast<double>(chain.pieces(false))));
+    rate.decode_restart = std::max(0.0, one_token(chain.small, ", small, interrupted", true) - part);
+    if (chain.prompt.empty() || !rate.prefill.empty()) return;
+    constexpr double kSample = 12 << 20;  // bytes
+    const double prompt = bytes_of(chain.prompt);
+    const double count = std::clamp(std::floor(kSample / prompt), 1.0, static_cast<double>(chain.prompt.size()));
     for (const std::int64_t rows : prefill_rows(r, team.threads()))
-        rate.prefill[rows] = timed(rows, false, pieces, false) / large;
+        rate.prefill[rows] =
+            (watch.median("gemm", how + ", " + std::to_string(rows) + " tokens a thread", count,
+                          [&] { return chain.many_tokens(rows, static_cast<std::size_t>(count)); }) -
+             rates.barrier) /
+            prompt;
 }
 
 }  // namespace
