@@ -31,7 +31,8 @@ namespace {
 // What a prediction claims of itself.
 constexpr double kDecode = 0.07, kFirstToken = 0.15, kResident = 0.02;
 constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of replays
-constexpr std::int64_t kChunk = 96, kSteps = 8, kWarmSteps = Stopwatch::kWarmPasses;
+constexpr std::int64_t kChunk = 96, kWarmSteps = Stopwatch::kWarmPasses;
+constexpr int kSteps = 4;          // of decode for each of --runs, which are short
 constexpr int kAttempts = 6;       // at a cache type of a model, while memory changes its pace
 constexpr double kRestless = 240;  // seconds of a run after which nothing is tried again
 
@@ -71,7 +72,7 @@ class Verifier {
         steady_.emplace(set_, team_);
         references_.threads = team_.threads();
         parts_ = 1 + static_cast<double>(subjects.size() * (1 + options_.kv.size()));
-        Stopwatch watch(team_.threads(), Stopwatch::kSamples, run_.sets, *steady_);
+        Stopwatch watch(team_.threads(), run_.sets, *steady_);
         warm_up(subjects.front());
         for (const Subject& subject : subjects) verify_model(subject, watch);
         finish();
@@ -146,7 +147,7 @@ class Verifier {
         return s;
     }
     /// Tokens by which a sequence grows at most while decode is timed.
-    std::int64_t growth() const { return (kSteps + kWarmSteps) * (options_.runs + 2); }
+    std::int64_t growth() const { return (1 + kWarmSteps) * (kSteps * options_.runs + 2); }
 
     void tell(const std::string& what) {
         if (progress_) progress_(what, std::min(0.99, done_++ / parts_));
@@ -184,14 +185,15 @@ class Verifier {
     using Sample_ = kernels::Sample;
 
     /// Samples of several quantities at once, until `runs` are clean, or `steady_` is lost. A sample is clean
-    /// for all or for none.
+    /// for all or for none. `each` of them make one by their mean.
     template <class Take>
-    std::vector<device::ProbeResult> timed_sets(const std::vector<std::string>& names, Take take) {
+    std::vector<device::ProbeResult> timed_sets(const std::vector<std::string>& names, Take take,
+                                                int each = 1) {
         std::vector<SampleSet> sets;
         for (const std::string& name : names) sets.push_back({name, "s", "", team_.threads(), 0, {}});
         std::vector<Sample_> samples;
         steady_->sample(
-            options_.runs,
+            each * options_.runs,
             [&] {
                 samples = take();
                 return samples.front().clean;
@@ -209,14 +211,14 @@ class Verifier {
             // are.
             SampleSet good = set;
             std::erase_if(good.samples, [](const Sample_& s) { return !s.clean; });
-            results.push_back(summarise(steady_->lost() ? set : good));
+            results.push_back(summarise(steady_->lost() ? set : means(good, each)));
         }
         return results;
     }
     template <class Take>
-    device::ProbeResult timed(const std::string& name, Take take) {
+    device::ProbeResult timed(const std::string& name, Take take, int each = 1) {
         take();  // warms up
-        return timed_sets({name}, [&] { return std::vector<Sample_>{take()}; }).front();
+        return timed_sets({name}, [&] { return std::vector<Sample_>{take()}; }, each).front();
     }
 
     void verify_model(const Subject& subject, Stopwatch& watch) {
@@ -316,25 +318,22 @@ class Verifier {
         engine.fill(id, context);
         // Tokens of chance: an answer of made-up weights repeats itself, and its experts stay in a cache.
         std::size_t next = 0;
-        const device::ProbeResult seconds =
-            timed(fmt::format("{}, {}: decode at {}", subject.model.id, kv, context), [&] {
-                if (engine.tokens(id) + kSteps + kWarmSteps > context + growth()) {
+        const device::ProbeResult seconds = timed(
+            fmt::format("{}, {}: decode at {}", subject.model.id, kv, context), [&] {
+                if (engine.tokens(id) + 1 + kWarmSteps > context + growth()) {
                     engine.remove_sequence(id);
                     id = engine.add_sequence();
                     engine.fill(id, context);
                 }
-                double all = 0, own = 0;  // seconds; and those that the slowest thread had its core
-                for (std::int64_t i = request.streams == Streams::warm ? -kWarmSteps : 0; i < kSteps; ++i) {
-                    if (request.streams == Streams::cold) engine.evict();
-                    const double start = wall_seconds();
-                    engine.forward(id, {&tokens[next++ % tokens.size()], 1});
-                    const double wall = wall_seconds() - start;
-                    if (i < 0) continue;
-                    all += wall;
-                    own += engine.cpu_share() * wall;
-                }
-                return Sample_{all / kSteps, own >= RunTime::kCleanShare * all};
-            });
+                const auto step = [&] { engine.forward(id, {&tokens[next++ % tokens.size()], 1}); };
+                if (request.streams == Streams::cold)
+                    engine.evict();
+                else
+                    for (std::int64_t i = 0; i < kWarmSteps; ++i) step();
+                const double start = wall_seconds();
+                step();
+                return Sample_{wall_seconds() - start, engine.cpu_share() >= RunTime::kCleanShare};
+            }, kSteps);
         const double pace = steady_->pace();
         const std::int64_t middle = context + growth() / 2;
         engine.remove_sequence(id);

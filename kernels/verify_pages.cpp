@@ -73,11 +73,11 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
             time.wall = seconds;
             return time;
         };
-        const double seconds = watch.median(
+        const double seconds = watch.streamed(
             "attend", std::string(r.settings.kv.name) + ", one token, " + std::to_string(pages) + " pages",
             static_cast<double>(layers), work,
             settled(r.streams, {between.memory(turns), cache->arena().memory()}, team, work));
-        return seconds * watch.pace() - 2 * rates.barrier;
+        return seconds - 2 * rates.barrier;
     };
     const auto prompt = [&](std::int64_t first) {
         const std::int64_t some = std::min<std::int64_t>(layers, 4);

@@ -123,7 +123,7 @@ class Pass {
         const auto width = static_cast<double>(l.width);
         seconds += c.norm.rows(own_) * hidden() + quantize({t.gate, t.up}, own_, hidden());
         seconds += product(t.gate, own_, 1, true) + product(t.up, own_, 1, true, true);
-        seconds += c.gate.further * width * static_cast<double>(m_) / threads_;
+        seconds += c.gate.rows(static_cast<double>(m_)) * width / threads_;
         seconds += quantize({t.down}, own_, width) + product(t.down, own_, 1);
         barriers(4);
     }
@@ -142,7 +142,7 @@ class Pass {
         route(l);
         const auto used = static_cast<double>(l.used), width = static_cast<double>(l.width);
         seconds +=
-            product(t.gate, 1, used) + product(t.up, 1, used, false, true) + c.gate.further * width * used / threads_;
+            product(t.gate, 1, used) + product(t.up, 1, used, false, true) + c.gate.first * width * used / threads_;
         seconds += quantize({t.down}, std::ceil(used / threads_), width) + product(t.down, 1, used);
         seconds += c.add.rows(used) * hidden();
         barriers(3);

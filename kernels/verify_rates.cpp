@@ -211,9 +211,9 @@ void measure_kind(const MatmulKind& kind, const Sizes& sizes, std::int64_t bytes
     // Seconds of one piece, barrier aside.
     const auto one_token = [&](const Chain::Pieces& pieces, const char* which, bool interrupted) {
         const auto work = [&] { return chain.one_token(pieces, interrupted); };
-        const double seconds = watch.median("gemv", how + which, static_cast<double>(pieces.size()), work,
-                                            settled(r.streams, {chain.memory()}, team, work));
-        return seconds * watch.pace() - rates.barrier;
+        return watch.streamed("gemv", how + which, static_cast<double>(pieces.size()), work,
+                              settled(r.streams, {chain.memory()}, team, work)) -
+               rates.barrier;
     };
     constexpr double kApart = 2;  // sizes closer to each other say too little of what a start costs
     const double large = bytes_of(chain.large), small = bytes_of(chain.small);

@@ -27,19 +27,32 @@ class Stopwatch {
     /// of 2026) keeps little of the first pass after other reads.
     static constexpr int kWarmPasses = 3;
     static constexpr auto kNothing = [] {};
-    /// Samples: a median of each must be good to 1 % where single ones differ by 10.
-    static constexpr int kSamples = 15;
-    Stopwatch(int threads, int samples, std::vector<SampleSet>& sets, SteadyRead& steady)
-        : threads_(threads), samples_(samples), sets_(sets), steady_(steady) {}
+    Stopwatch(int threads, std::vector<SampleSet>& sets, SteadyRead& steady)
+        : threads_(threads), sets_(sets), steady_(steady) {}
     /// `before` comes before each sample and is none of it, as caches hold what the reads left.
     template <class Work, class Before = decltype(kNothing)>
     double median(const std::string& probe, const std::string& how, double per_sample, Work work,
                   Before before = {}) {
+        return summarise(collect(15, probe, how, per_sample, work, before)).median;
+    }
+    /// The same of what memory limits, as long as it would have taken at the pace of SteadyRead's anchor. The
+    /// mean: a host that regulates its guests' share of memory gives every run one of two speeds, a sixth
+    /// apart (a Xeon of 2026), and a median jumps between them.
+    template <class Work, class Before>
+    double streamed(const std::string& probe, const std::string& how, double per_sample, Work work,
+                    Before before) {
+        return mean(collect(30, probe, how, per_sample, work, before)) * steady_.pace();
+    }
+
+  private:
+    template <class Work, class Before>
+    SampleSet collect(int wanted, const std::string& probe, const std::string& how, double per_sample,
+                      Work work, Before before) {
         SampleSet set{probe, "s", how, threads_, 0, {}};
         work();  // warms up
         RunTime time;
         steady_.sample(
-            samples_,
+            wanted,
             [&] {
                 before();
                 time = work();
@@ -49,15 +62,10 @@ class Stopwatch {
                 set.samples.push_back({time.wall / per_sample, clean});
             });
         sets_.push_back(set);
-        return summarise(set).median;
+        return set;
     }
 
-    /// How fast memory was beside the last median, as a share of SteadyRead's anchor: what memory limits takes
-    /// so much less time then.
-    double pace() const { return steady_.pace(); }
-
-  private:
-    int threads_, samples_;
+    int threads_;
     std::vector<SampleSet>& sets_;
     SteadyRead& steady_;
 };

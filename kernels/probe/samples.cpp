@@ -71,6 +71,30 @@ device::ProbeResult summarise(const SampleSet& set) {
     return r;
 }
 
+double mean(const SampleSet& set) {
+    const bool any = std::any_of(set.samples.begin(), set.samples.end(), [](const Sample& s) { return s.clean; });
+    double sum = 0, count = 0;
+    for (const Sample& s : set.samples)
+        if (s.clean || !any) sum += s.value, ++count;
+    if (count == 0) throw Error(set.probe, "no samples", "at least one");
+    return sum / count;
+}
+
+SampleSet means(const SampleSet& set, int each) {
+    SampleSet result = set;
+    result.samples.clear();
+    const auto n = static_cast<std::size_t>(each);
+    for (std::size_t i = 0; i + n <= set.samples.size(); i += n) {
+        Sample sum;
+        for (std::size_t j = i; j < i + n; ++j) {
+            sum.value += set.samples[j].value / each;
+            sum.clean = sum.clean && set.samples[j].clean;
+        }
+        result.samples.push_back(sum);
+    }
+    return result;
+}
+
 const SampleSet& best_of(const std::vector<SampleSet>& sets, bool least) {
     const SampleSet* best = nullptr;
     double best_value = 0;

@@ -35,6 +35,13 @@ RankInterval median_ranks(std::size_t n, double level = 0.95);
 device::ProbeResult summarise(const SampleSet& set);
 inline constexpr std::size_t kEnoughClean = 5;
 
+/// Of the clean samples when there are any, else of all. Throws Error without samples.
+double mean(const SampleSet& set);
+
+/// The means of `each` samples in their order, for what has two values by chance, so that a median jumps
+/// between them. What is left over at the end does not count.
+SampleSet means(const SampleSet& set, int each);
+
 /// The set that did best: largest median, or smallest with `least`. Empty sets are passed over; at least one
 /// must not be empty.
 const SampleSet& best_of(const std::vector<SampleSet>& sets, bool least = false);
