@@ -34,7 +34,7 @@ constexpr double kTpot = 0.05, kEndToEnd = 0.07, kMedianTtft = 0.15;  // of repl
 constexpr std::int64_t kChunk = 96, kWarmSteps = Stopwatch::kWarmPasses;
 constexpr int kSteps = 4;          // of decode for each of --runs, which are short
 constexpr int kAttempts = 6;       // at a cache type of a model, while memory changes its pace
-constexpr double kRestless = 240;  // seconds of a run after which nothing is tried again
+constexpr double kRestless = 480;  // seconds of a run after which nothing is tried again
 
 /// Resident bytes of this process that belong to no file: code that is run for the first time comes in as the
 /// engine works and is none of its memory. From smaps_rollup; all resident bytes of statm where there is
@@ -218,7 +218,9 @@ class Verifier {
     template <class Take>
     device::ProbeResult timed(const std::string& name, Take take, int each = 1) {
         take();  // warms up
-        return timed_sets({name}, [&] { return std::vector<Sample_>{take()}; }, each).front();
+        return timed_sets(
+                   {name}, [&] { return std::vector<Sample_>{take()}; }, each)
+            .front();
     }
 
     void verify_model(const Subject& subject, Stopwatch& watch) {
@@ -319,7 +321,8 @@ class Verifier {
         // Tokens of chance: an answer of made-up weights repeats itself, and its experts stay in a cache.
         std::size_t next = 0;
         const device::ProbeResult seconds = timed(
-            fmt::format("{}, {}: decode at {}", subject.model.id, kv, context), [&] {
+            fmt::format("{}, {}: decode at {}", subject.model.id, kv, context),
+            [&] {
                 if (engine.tokens(id) + 1 + kWarmSteps > context + growth()) {
                     engine.remove_sequence(id);
                     id = engine.add_sequence();
@@ -333,7 +336,8 @@ class Verifier {
                 const double start = wall_seconds();
                 step();
                 return Sample_{wall_seconds() - start, engine.cpu_share() >= RunTime::kCleanShare};
-            }, kSteps);
+            },
+            kSteps);
         const double pace = steady_->pace();
         const std::int64_t middle = context + growth() / 2;
         engine.remove_sequence(id);

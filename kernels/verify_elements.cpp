@@ -13,9 +13,8 @@ namespace {
 class Elements {
   public:
     Elements(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch)
-        : rows(std::max<std::size_t>(kTurns, share_of(static_cast<std::size_t>(request.settings.chunk), 0,
-                                                      team.threads())
-                                                 .size())),
+        : rows(std::max<std::size_t>(
+              kTurns, share_of(static_cast<std::size_t>(request.settings.chunk), 0, team.threads()).size())),
           request_(request),
           team_(team),
           watch_(watch),
@@ -49,8 +48,9 @@ class Elements {
             time.wall = seconds;
             return time;
         };
-        cost.first = watch_.median("element", std::string(what) + ", after weights", kTurns * elements, first,
-                                   settled(request_.streams, {between_.memory(kTurns), streamed}, team_, first));
+        cost.first =
+            watch_.median("element", std::string(what) + ", after weights", kTurns * elements, first,
+                          settled(request_.streams, {between_.memory(kTurns), streamed}, team_, first));
         return cost;
     }
 
@@ -96,8 +96,8 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
     };
     for (std::size_t i = 0; i < count; ++i) std::ranges::fill(vector(i), 1.0f);
     c.norm = measured.cost(
-        "norm", hidden,
-        [&](std::size_t t, std::size_t i) { rms_norm(x(t, i), vector(i), 1e-5f, y(t, i)); }, all_vectors);
+        "norm", hidden, [&](std::size_t t, std::size_t i) { rms_norm(x(t, i), vector(i), 1e-5f, y(t, i)); },
+        all_vectors);
     c.add = measured.cost("add", hidden, [&](std::size_t t, std::size_t i) { add_to(y(t, i), x(t, i)); });
     const auto width = static_cast<std::size_t>(d.widest_ffn());
     // Fresh values each time: what is gated again and again becomes zero, whose exponential costs less.
@@ -119,16 +119,15 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
     const auto each_head = [&](std::size_t t, std::size_t i, auto f) {
         for (std::size_t j = 0; j < heads; ++j) f(all(t, i).subspan(j * dim, dim));
     };
-    c.rotate =
-        measured.cost("rotate", static_cast<double>(heads * dim), [&](std::size_t t, std::size_t i) {
-            each_head(t, i, [&](std::span<float> head) {
-                rotate(head, angles(t, 0), d.conventions.interleaved_rope);
-            });
-        });
+    c.rotate = measured.cost("rotate", static_cast<double>(heads * dim), [&](std::size_t t, std::size_t i) {
+        each_head(t, i,
+                  [&](std::span<float> head) { rotate(head, angles(t, 0), d.conventions.interleaved_rope); });
+    });
     c.head_norm = measured.cost(
         "head norm", static_cast<double>(heads * dim),
         [&](std::size_t t, std::size_t i) {
-            each_head(t, i, [&](std::span<float> head) { rms_norm(head, vector(i).first(dim), 1e-5f, head); });
+            each_head(t, i,
+                      [&](std::span<float> head) { rms_norm(head, vector(i).first(dim), 1e-5f, head); });
         },
         all_vectors);
     for (const QuantizedNeed& need : quantized_needs(d, r.model, r.source)) {
@@ -139,8 +138,8 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
     }
     // A head for each thread.
     const KvShape shape{1, team.threads(), l.key_dim, l.value_dim, 0, 0, r.settings.kv};
-    const auto cache = make_kv_cache(
-        shape, {KvSettings::Layout::paged, static_cast<std::int64_t>(measured.rows), 1, ""});
+    const auto cache =
+        make_kv_cache(shape, {KvSettings::Layout::paged, static_cast<std::int64_t>(measured.rows), 1, ""});
     const SequenceId id = cache->add();
     cache->extend(id, static_cast<std::int64_t>(measured.rows));
     Rows values(team.threads(), 1, static_cast<std::size_t>(l.value_dim));

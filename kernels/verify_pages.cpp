@@ -60,8 +60,8 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
                     team.barrier();
                     const double start = wall_seconds();
                     for (std::size_t head = heads.first; head < heads.last; ++head)
-                        cache->store(id, mine.layer, static_cast<std::int64_t>(head), mine.first, 1, kv.data(),
-                                     width, kv.data(), width);
+                        cache->store(id, mine.layer, static_cast<std::int64_t>(head), mine.first, 1,
+                                     kv.data(), width, kv.data(), width);
                     team.barrier();
                     attend_one(mine, t, scratch[static_cast<std::size_t>(t)], parts);
                     team.barrier();

@@ -23,7 +23,8 @@ class Pass {
         const Decoder& d = r_.decoder;
         seconds += rates_.wake;
         const double angles = d.conventions.window_rope_base > 0 ? 2 : 1;
-        seconds += c.read_row.rows(own_) * hidden() + angles * c.angle.rows(own_) * d.layers.front().key_dim / 2;
+        seconds +=
+            c.read_row.rows(own_) * hidden() + angles * c.angle.rows(own_) * d.layers.front().key_dim / 2;
         for (const DecoderLayer& l : d.layers) {
             attention(l);
             if (l.experts == 0)
@@ -93,7 +94,8 @@ class Pass {
         const double mine = std::ceil(kv_heads / threads_), tokens = static_cast<double>(m_);
         const double group = heads / kv_heads;
         seconds += mine * c.rotate.rows(tokens) * l.key_dim * (1 + group);
-        if (m_ > 1) seconds += mine * c.store.rows(tokens) * (l.key_dim + l.value_dim);  // of one token: decode_pages
+        if (m_ > 1)
+            seconds += mine * c.store.rows(tokens) * (l.key_dim + l.value_dim);  // of one token: decode_pages
         if (t.q_norm >= 0) seconds += mine * c.head_norm.rows(tokens) * l.key_dim * (1 + group);
         if (t.q_bias >= 0) seconds += mine * c.add.rows(tokens) * (l.key_dim * (1 + group) + l.value_dim);
         const double page_bytes =
@@ -141,8 +143,8 @@ class Pass {
         const LayerTensors& t = l.tensors;
         route(l);
         const auto used = static_cast<double>(l.used), width = static_cast<double>(l.width);
-        seconds +=
-            product(t.gate, 1, used) + product(t.up, 1, used, false, true) + c.gate.first * width * used / threads_;
+        seconds += product(t.gate, 1, used) + product(t.up, 1, used, false, true) +
+                   c.gate.first * width * used / threads_;
         seconds += quantize({t.down}, std::ceil(used / threads_), width) + product(t.down, 1, used);
         seconds += c.add.rows(used) * hidden();
         barriers(3);

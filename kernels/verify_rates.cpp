@@ -223,12 +223,13 @@ void measure_kind(const MatmulKind& kind, const Sizes& sizes, std::int64_t bytes
         const double whole = one_token(chain.large, ", large", false);
         rate.decode = std::clamp((whole - part) / (large - small), 0.0, whole / large);
     }
-    rate.decode_start = part - rate.decode * small;
+    rate.decode_start = std::max(0.0, part - rate.decode * small);
     rate.decode_restart = std::max(0.0, one_token(chain.small, ", small, interrupted", true) - part);
     if (chain.prompt.empty() || !rate.prefill.empty()) return;
     constexpr double kSample = 12 << 20;  // bytes
     const double prompt = bytes_of(chain.prompt);
-    const double count = std::clamp(std::floor(kSample / prompt), 1.0, static_cast<double>(chain.prompt.size()));
+    const double count =
+        std::clamp(std::floor(kSample / prompt), 1.0, static_cast<double>(chain.prompt.size()));
     for (const std::int64_t rows : prefill_rows(r, team.threads()))
         rate.prefill[rows] =
             (watch.median("gemm", how + ", " + std::to_string(rows) + " tokens a thread", count,

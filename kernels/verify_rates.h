@@ -26,6 +26,7 @@ class Stopwatch {
     /// Through what fits into the last cache, until it is there: a large one that many share (480 MiB, a Xeon
     /// of 2026) keeps little of the first pass after other reads.
     static constexpr int kWarmPasses = 3;
+    static constexpr int kSamples = 15;
     static constexpr auto kNothing = [] {};
     Stopwatch(int threads, std::vector<SampleSet>& sets, SteadyRead& steady)
         : threads_(threads), sets_(sets), steady_(steady) {}
@@ -33,15 +34,15 @@ class Stopwatch {
     template <class Work, class Before = decltype(kNothing)>
     double median(const std::string& probe, const std::string& how, double per_sample, Work work,
                   Before before = {}) {
-        return summarise(collect(15, probe, how, per_sample, work, before)).median;
+        return summarise(collect(kSamples, probe, how, per_sample, work, before)).median;
     }
-    /// The same of what memory limits, as long as it would have taken at the pace of SteadyRead's anchor. The
-    /// mean: a host that regulates its guests' share of memory gives every run one of two speeds, a sixth
+    /// For what memory limits: the time it would have taken at the pace of SteadyRead's first reference. The
+    /// mean, as a host that regulates its guests' share of memory gives every run one of two speeds, a sixth
     /// apart (a Xeon of 2026), and a median jumps between them.
     template <class Work, class Before>
     double streamed(const std::string& probe, const std::string& how, double per_sample, Work work,
                     Before before) {
-        return mean(collect(30, probe, how, per_sample, work, before)) * steady_.pace();
+        return mean(collect(2 * kSamples, probe, how, per_sample, work, before)) * steady_.pace();
     }
 
   private:

@@ -101,9 +101,9 @@ void ThreadTeam::fail(std::exception_ptr error) {
     broken_.store(true, std::memory_order_release);
 }
 
-/// Returns when there is a run after the `seen`-th. The next one often follows at once, and a virtual core that
-/// was put to sleep takes 50 to 100 us to wake (KVM on a Xeon, measured): engines look for work before they
-/// sleep, and so does this. Somebody else who wants the core gets it meanwhile.
+/// Returns when there is a run after the `seen`-th. The next one often follows at once, and a virtual core
+/// that was put to sleep takes 50 to 100 us to wake (KVM on a Xeon, measured): engines look for work before
+/// they sleep, and so does this. Somebody else who wants the core gets it meanwhile.
 void ThreadTeam::await_run(std::uint32_t seen) {
     constexpr double kLook = 200e-6;
     constexpr int kPauses = 64;

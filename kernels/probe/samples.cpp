@@ -72,7 +72,8 @@ device::ProbeResult summarise(const SampleSet& set) {
 }
 
 double mean(const SampleSet& set) {
-    const bool any = std::any_of(set.samples.begin(), set.samples.end(), [](const Sample& s) { return s.clean; });
+    const bool any =
+        std::any_of(set.samples.begin(), set.samples.end(), [](const Sample& s) { return s.clean; });
     double sum = 0, count = 0;
     for (const Sample& s : set.samples)
         if (s.clean || !any) sum += s.value, ++count;

@@ -85,8 +85,8 @@ class SteadyRead {
     /// pace.
     int core_disturbed() const { return core_disturbed_; }
     int memory_disturbed() const { return memory_disturbed_; }
-    /// The median of the reads beside the last sample() as a share of the first reference: what drifted since,
-    /// within what is steady. 1 when that was lost.
+    /// The median of the reads beside the last sample() as a share of the first reference: what drifted
+    /// since, within what is steady. 1 when that was lost.
     double pace() const;
     /// Too few samples were steady for the reference to be that of this minute.
     bool lost() const { return lost_; }

@@ -33,13 +33,15 @@ EngineSettings precise(const char* kv = "f16") {
 /// Logits after every step.
 std::vector<std::vector<float>> run(const model::Model& m, const EngineSettings& s,
                                     const WeightSource& source, const std::vector<std::int32_t>& tokens,
-                                    int threads, const Kernels& kernels = best_kernels()) {
+                                    int threads, const Kernels& kernels = best_kernels(),
+                                    bool evict = false) {
     ThreadTeam team(threads);
     Engine engine(m, s, source, team, kernels);
     const SequenceId id = engine.add_sequence();
     std::vector<std::vector<float>> all;
     std::size_t done = 0;
     for (const std::size_t n : kSteps) {
+        if (evict) engine.evict();
         const auto logits = engine.forward(id, std::span(tokens).subspan(done, n));
         all.emplace_back(logits.begin(), logits.end());
         done += n;
@@ -119,7 +121,8 @@ TEST_CASE("neither threads nor the instruction set nor the kind of cache change 
             INFO(m.id << " " << kernels->isa);
             CHECK(run(m, s, *source, tokens, 1, *kernels) == one);
         }
-        // Other places for the pages: the same bits.
+        // Nothing of it in any cache, or other places for the pages: the same bits.
+        CHECK(run(m, s, *source, tokens, 1, best_kernels(), true) == one);
         s.layout = KvSettings::Layout::contiguous;
         CHECK(run(m, s, *source, tokens, 1) == one);
         s.layout = KvSettings::Layout::paged;

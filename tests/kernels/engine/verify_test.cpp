@@ -29,7 +29,7 @@ VerifyItem item(double low, double predicted, double high, double from, double m
 HostRates free_of_charge(const RatesRequest& r) {
     HostRates rates;
     for (const PanelLayout& layout : kPanelLayouts) {
-        rates.elements.quantize[layout.format] = 0;
+        rates.elements.quantize[layout.format] = {};
         for (const model::Tensor& t : r.model.tensors)
             rates.matmul[{layout.format, t.dims[0], t.dims[2] > 1}].prefill = {{1, 0.0}, {8, 0.0}};
     }
@@ -94,6 +94,13 @@ TEST_CASE("a prediction sums what the parts cost", "[kernels][verify]") {
         CHECK(predict_decode(r, rates, 2, 100).seconds == 10 * layers + 2);
         CHECK(predict_prefill(r, rates, 2, 3 * 96) == 3 * 10 * layers + 2);
         rates.barrier = 0;
+
+        // The first row after weights costs more than those that follow it; two threads share both.
+        rates.elements.gate = {5, 1};
+        const auto width = static_cast<double>(d.layers.front().width);
+        CHECK(predict_decode(r, rates, 2, 100).seconds == layers * width * 5 / 2);
+        CHECK(predict_prefill(r, rates, 2, 96) == layers * width * (5 + 95) / 2);
+        rates.elements.gate = {};
 
         // Pages: position 1000 sees 16 of them, 1000 - 127 to 1000 lie in 3.
         rates.decode_pages.page = 1;

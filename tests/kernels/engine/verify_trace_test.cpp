@@ -120,7 +120,7 @@ TEST_CASE("one user alone is simulated as verify predicts it", "[kernels][verify
     const RatesRequest request{d, m, *source, s, 0, none};
     HostRates rates;
     for (const PanelLayout& layout : kPanelLayouts) {
-        rates.elements.quantize[layout.format] = 1e-9;
+        rates.elements.quantize[layout.format] = {2e-9, 1e-9};
         for (const model::Tensor& t : m.tensors)
             rates.matmul[{layout.format, t.dims[0], t.dims[2] > 1}] = {
                 1e-10, 0, 0, {{1, 1e-10}, {24, 3e-10}}};

@@ -3,7 +3,9 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "core/base/error.h"
 #include "tests/catch.h"
@@ -80,6 +82,18 @@ TEST_CASE("Some of a team work while the others wait", "[kernels]") {
     CHECK(calls[0] == 1);
     CHECK(calls[1] == 1);
     CHECK(calls[2] == 0);
+}
+
+TEST_CASE("A run is taken at once, while threads look for it and when they sleep", "[kernels]") {
+    ThreadTeam team(3);
+    std::atomic<int> calls = 0;
+    int runs = 0;
+    for (const int microseconds : {0, 0, 50, 150, 200, 250, 20'000, 0})
+        for (int i = 0; i < 20; ++i, ++runs) {
+            if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+            team.run([&](int) { ++calls; });
+            REQUIRE(calls == 3 * (runs + 1));
+        }
 }
 
 TEST_CASE("Threads that cannot be are refused", "[kernels]") {

@@ -47,6 +47,23 @@ TEST_CASE("The interval holds the median as often as it promises", "[kernels]") 
     CHECK(std::abs(held - 0.951 * kTrials) < 4 * std::sqrt(0.951 * 0.049 * kTrials));
 }
 
+TEST_CASE("Means go by clean samples, in groups in their order", "[kernels]") {
+    SampleSet set{"gemv", "s", "", 2, 0, {}};
+    CHECK_THROWS_AS(mean(set), Error);
+    set.samples = {{6, false}, {2, false}};
+    CHECK(mean(set) == 4);
+    set.samples = {{1, true}, {3, true}, {100, false}, {5, true}, {7, true}};
+    CHECK(mean(set) == 4);
+    const SampleSet pairs = means(set, 2);
+    REQUIRE(pairs.samples.size() == 2);  // the fifth is left over
+    CHECK(pairs.samples[0].value == 2);
+    CHECK(pairs.samples[0].clean);
+    CHECK(pairs.samples[1].value == 52.5);
+    CHECK_FALSE(pairs.samples[1].clean);
+    CHECK(means(set, 1).samples.size() == 5);
+    CHECK(means(set, 6).samples.empty());
+}
+
 TEST_CASE("Disturbed samples are set aside while enough clean ones remain", "[kernels]") {
     SampleSet set{"read", "B/s", "plain", 2, 0.01, {}};
     CHECK_THROWS_AS(summarise(set), Error);

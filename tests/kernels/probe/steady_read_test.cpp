@@ -37,6 +37,7 @@ TEST_CASE("memory keeps its pace within 5 % of the median of all reads, and that
     pace.refer({100, 100, 103.5});
     CHECK(pace.still({102, 102, 102}));
     CHECK(pace.reference() == 102);
+    CHECK(pace.first() == 100);  // what drift is counted from
     // ... but another pace than at the beginning is one, however slowly it came.
     pace.refer({100, 100, 100});
     CHECK(pace.still({102, 102, 102}));
