@@ -147,7 +147,8 @@ class Verifier {
         return s;
     }
     /// Tokens by which a sequence grows at most while decode is timed.
-    std::int64_t growth() const { return (1 + kWarmSteps) * (kSteps * options_.runs + 2); }
+    std::int64_t growth() const { return tokens_a_sample() * (kSteps * options_.runs + 2); }
+    std::int64_t tokens_a_sample() const { return streams() == Streams::cold ? 1 : 1 + kWarmSteps; }
 
     void tell(const std::string& what) {
         if (progress_) progress_(what, std::min(0.99, done_++ / parts_));
@@ -232,7 +233,7 @@ class Verifier {
             const EngineBytes predicted = engine_bytes(subject.model, s, *source, team_.threads());
             const Decoder decoder = decoder_of(subject.model, s);
             const RatesRequest request{decoder, subject.model, *source, s, predicted.weights.value,
-                                       set_, streams()};
+                                       set_,    streams()};
             tell(subject.model.id + ", " + kv);
             // What is predicted holds for memory as fast as it was when its parts were measured: when it no
             // longer is, all of it is measured again.
@@ -246,6 +247,7 @@ class Verifier {
                     verify_engine(subject, s, *source, predicted, request, rates);
                 else
                     verify_trace(subject, s, *source, predicted, request, rates);
+                if (steady_->lost()) rates = {};  // also what is measured once a model
                 if (!steady_->lost() || attempt == kAttempts || wall_seconds() - start_ > kRestless) break;
             }
             for (std::size_t i = items; i < run_.items.size(); ++i) run_.items[i].quiet = !steady_->lost();
@@ -323,7 +325,7 @@ class Verifier {
         const device::ProbeResult seconds = timed(
             fmt::format("{}, {}: decode at {}", subject.model.id, kv, context),
             [&] {
-                if (engine.tokens(id) + 1 + kWarmSteps > context + growth()) {
+                if (engine.tokens(id) + tokens_a_sample() > context + growth()) {
                     engine.remove_sequence(id);
                     id = engine.add_sequence();
                     engine.fill(id, context);

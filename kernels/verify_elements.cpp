@@ -1,10 +1,10 @@
-// What a decoder does between its matrices, timed on one thread.
+// What a decoder does between its matrices.
 #include <algorithm>
 
 #include "kernels/engine/elementwise.h"
 #include "kernels/engine/engine_memory.h"
-#include "kernels/engine/matmul_step.h"
 #include "kernels/engine/weights.h"
+#include "kernels/panels/activations.h"
 #include "kernels/verify_between.h"
 
 namespace memwall::kernels {
@@ -39,10 +39,12 @@ class Elements {
                 for (std::size_t i = 0; i < kTurns; ++i) {
                     between_.read(t, i);
                     team_.barrier();
-                    if (t > 0) continue;
-                    const double start = wall_seconds();
-                    f(std::size_t{0}, i);
-                    seconds += wall_seconds() - start;
+                    if (t == 0) {
+                        const double start = wall_seconds();
+                        f(std::size_t{0}, i);
+                        seconds += wall_seconds() - start;
+                    }
+                    team_.barrier();  // the others wait, as in a layer
                 }
             });
             time.wall = seconds;
@@ -153,11 +155,11 @@ void measure_elements(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch,
         s.linear = r.source.format(r.model.tensors[static_cast<std::size_t>(d.token_table)]);
         const auto source = synthetic_weights(s, 3, 8);
         const Weights table(tall_matrix(s.linear, d.hidden, 1 << 20), *source, team);
-        const Matrix& rows = table.matrix(0);
+        const Matrix& embeddings = table.matrix(0);
         c.read_row = measured.cost(
             "read row", hidden,
             [&](std::size_t t, std::size_t i) {
-                read_row(rows, static_cast<std::int64_t>(i + t) * 17 % rows.rows, y(t, i));
+                read_row(embeddings, static_cast<std::int64_t>(i + t) * 17 % embeddings.rows, y(t, i));
             },
             table.memory());
     }

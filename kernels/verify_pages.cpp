@@ -1,6 +1,5 @@
 // What attention costs, on all threads.
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/engine/attention.h"
 #include "kernels/verify_between.h"
@@ -29,8 +28,8 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
                              kv.data(), width);
     });
     const std::int64_t run = std::max<std::int64_t>(1, kHighestHeads / l.group_heads());
-    const std::int64_t many =
-        run * 4 * team.threads();  // tokens of a prefill step: four runs a thread and head
+    // Tokens of a prefill step: four runs a thread and head, within half of the pages.
+    const std::int64_t many = std::min(run * 4 * team.threads(), kTokens / 2 / run * run);
     const std::vector<float> q = noise(static_cast<std::size_t>(many * l.heads * l.key_dim));
     std::vector<float> out(static_cast<std::size_t>(many * l.heads * l.value_dim));
     std::vector<AttentionScratch> scratch;
@@ -65,9 +64,11 @@ void measure_pages(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, Ho
                     team.barrier();
                     attend_one(mine, t, scratch[static_cast<std::size_t>(t)], parts);
                     team.barrier();
-                    if (t > 0) continue;
-                    merge_one(mine, parts);
-                    seconds += wall_seconds() - start;
+                    if (t == 0) {
+                        merge_one(mine, parts);
+                        seconds += wall_seconds() - start;
+                    }
+                    team.barrier();  // the others wait, as in a layer
                 }
             });
             time.wall = seconds;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include "kernels/engine/matmul_step.h"
@@ -241,12 +242,14 @@ void measure_kind(const MatmulKind& kind, const Sizes& sizes, std::int64_t bytes
 }  // namespace
 
 void measure_matmul(const RatesRequest& r, ThreadTeam& team, Stopwatch& watch, HostRates& rates) {
-    constexpr std::int64_t kLong = std::int64_t{128} << 20;  // what is evicted need not be longer
+    // What is evicted need not be longer, what is warm not than what holds several last caches.
+    const std::int64_t longest = r.streams == Streams::cold
+                                     ? std::int64_t{128} << 20
+                                     : static_cast<std::int64_t>(r.other.buffer.bytes());
     const Shapes shapes = shapes_of(r, team.threads());
     for (const auto& [kind, sizes] : shapes.kinds) {
-        std::int64_t bytes = kind.experts ? r.weight_bytes : shapes.bytes_a_token;
-        if (r.streams == Streams::cold) bytes = std::min(bytes, kLong);
-        measure_kind(kind, sizes, std::max(bytes, 4 * sizes.large), r, team, watch, rates);
+        const std::int64_t bytes = std::min(kind.experts ? r.weight_bytes : shapes.bytes_a_token, longest);
+        measure_kind(kind, sizes, std::max(bytes, 2 * sizes.large), r, team, watch, rates);
     }
 }
 

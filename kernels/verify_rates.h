@@ -18,9 +18,9 @@
 
 namespace memwall::kernels {
 
-/// Median of what `work` takes, seconds, over clean samples where there are any; every sample is kept in
-/// `sets`. `work` returns how its threads ran. A sample is clean when they had their cores and memory was as
-/// fast as its reference before and after. Tries end (Patience), then `steady` is lost.
+/// Median, or mean, of what `work` takes, seconds, over clean samples where there are any; every sample is
+/// kept in `sets`. `work` returns how its threads ran. A sample is clean when they had their cores and memory
+/// was as fast as its reference before and after. Tries end (Patience), then `steady` is lost.
 class Stopwatch {
   public:
     /// Through what fits into the last cache, until it is there: a large one that many share (480 MiB, a Xeon
@@ -101,15 +101,16 @@ struct ElementCost {
     double rows(double n) const { return first + (n - 1) * further; }
 };
 
-/// Elementwise work on one thread (a pair of rope for angles).
+/// Elementwise work of a thread: first while the others wait, further beside theirs (a pair of rope for
+/// angles).
 struct ElementCosts {
     ElementCost norm, add, gate, angle, rotate, head_norm, read_row, choose;
     std::map<PanelFormat, ElementCost> quantize;
     ElementCost store;  ///< keys and values of one token and KV head, an element of both
 };
 
-/// Matrices that cost the same a byte. Those of experts come back less often: the last cache keeps less of
-/// them.
+/// Matrices that cost the same a byte. Those of experts are read one a thread, and warm they come back less
+/// often: the last cache keeps less of them.
 struct MatmulKind {
     PanelFormat format;
     std::int64_t k = 0;
@@ -125,9 +126,9 @@ struct HostRates {
     PageCost decode_pages, prefill_pages;  ///< of the cache the settings ask for
 };
 
-/// Everything a prediction of this decoder needs. `weight_bytes` are all the model's: rates are those of a
-/// stream as long as what one token reads of them, or for experts as long as all, since a cache keeps more of
-/// a short one.
+/// Everything a prediction of this decoder needs. `weight_bytes` are all the model's: warm rates are those of
+/// a stream as long as what one token reads of them, or for experts as long as all, since a cache keeps more
+/// of a short one; cold ones need no such length.
 struct RatesRequest {
     const Decoder& decoder;
     const model::Model& model;
@@ -141,7 +142,6 @@ struct RatesRequest {
 void measure_barrier(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 /// Decode rates anew, for bandwidth drifts from minute to minute; prefill rates, which do not, once.
 void measure_matmul(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
-/// Once a model and cache type.
 void measure_elements(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 void measure_pages(const RatesRequest& request, ThreadTeam& team, Stopwatch& watch, HostRates& rates);
 

@@ -20,7 +20,8 @@ bool supported() {
 std::size_t line_bytes() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     __get_cpuid(1, &a, &b, &c, &d);
-    return (b >> 8 & 0xff) * 8;  // CPUID leaf 1, EBX
+    const std::size_t line = (b >> 8 & 0xff) * 8;  // CPUID leaf 1, EBX
+    return line > 0 ? line : 64;                   // some hypervisors leave it out
 }
 __attribute__((target("clflushopt"))) void evict_lines(const std::byte* first, const std::byte* end,
                                                        std::size_t line) {
