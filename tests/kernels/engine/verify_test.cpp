@@ -1,6 +1,9 @@
 #include "kernels/verify.h"
 
+#include <cstdint>
+
 #include "core/base/error.h"
+#include "kernels/verify_between.h"
 #include "kernels/verify_predict.h"
 #include "tests/catch.h"
 #include "tests/kernels/engine/small_models.h"
@@ -110,6 +113,33 @@ TEST_CASE("a prediction sums what the parts cost", "[kernels][verify]") {
         CHECK(predict_decode(r, rates, 2, 1000).kv_bytes ==
               (full * 16 + windowed * 3) * page_bytes * static_cast<double>(d.caches[0].kv_heads));
     }
+}
+
+TEST_CASE("what is read between layers is as much as a layer has, and lies in the memory there is",
+          "[kernels][verify]") {
+    EngineSettings s;
+    const model::Model m = llama_like();
+    const auto source = synthetic_weights(s, 1, 2);
+    const Decoder d = decoder_of(m, s);
+    const auto layers = static_cast<std::int64_t>(d.layers.size());
+    ThreadTeam team(2);
+    constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+    const auto bytes = [&](std::int64_t memory, std::int64_t layer, std::size_t turns) {
+        WorkingSet other;
+        if (memory > 0) other = make_working_set(static_cast<std::size_t>(memory), team);
+        const Between between({d, m, *source, s, layer * layers, other}, team.threads());
+        const auto read = between.memory(turns);
+        if (memory > 0) team.run([&](int t) { between.read(t, turns); });
+        CHECK(read.data() == other.buffer.data());
+        return static_cast<std::int64_t>(read.size());
+    };
+    CHECK(bytes(32 * kMiB, 3 * kMiB, 1) == 3 * kMiB);
+    CHECK(bytes(32 * kMiB, 3 * kMiB, 4) == 12 * kMiB);
+    CHECK(bytes(32 * kMiB, 3 * kMiB, 100) == 30 * kMiB);  // whole parts
+    CHECK(bytes(32 * kMiB, 1, 1) == 2 * kMiB);            // an L2 for each thread
+    CHECK(bytes(32 * kMiB, 100 * kMiB, 1) == 16 * kMiB);
+    CHECK(bytes(2 * kMiB, 3 * kMiB, 5) == 2 * kMiB);
+    CHECK(bytes(0, 3 * kMiB, 5) == 0);
 }
 
 TEST_CASE("rates between measured numbers of rows lie between", "[kernels][verify]") {

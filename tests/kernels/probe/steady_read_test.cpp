@@ -45,6 +45,19 @@ TEST_CASE("memory keeps its pace within 5 % of the median of all reads, and that
     CHECK(pace.reference() == 103);
 }
 
+TEST_CASE("the pace is that of the reads beside the last samples", "[kernels][verify]") {
+    ThreadTeam team(1);
+    const WorkingSet set = make_working_set(std::size_t{8} << 20, team);
+    SteadyRead steady(set, team);
+    CHECK(steady.pace() == 1);  // nothing yet
+    int kept = 0;
+    steady.sample(
+        3, [] { return true; }, [&](bool) { ++kept; });
+    CHECK(kept >= 1);
+    CHECK(steady.pace() > 0);
+    if (steady.lost()) CHECK(steady.pace() == 1);
+}
+
 TEST_CASE("a sample is clean between two steady reads, on cores of its own", "[kernels][verify]") {
     Session calm;
     CHECK(calm.run(5, {3, 0}));
