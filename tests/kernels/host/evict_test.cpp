@@ -16,7 +16,8 @@ TEST_CASE("What is evicted keeps its bytes, wherever it begins and ends", "[kern
     std::mt19937 random(seed);
     std::vector<std::uint8_t> bytes(100'003), copy;
     for (int round = 0; round < 50; ++round) {
-        for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(random());  // changed lines are written back
+        for (std::uint8_t& b : bytes)
+            b = static_cast<std::uint8_t>(random());  // changed lines are written back
         copy = bytes;
         const std::size_t first = random() % bytes.size(), n = random() % (bytes.size() - first + 1);
         const auto part = std::as_bytes(std::span(bytes)).subspan(first, n);
