@@ -62,7 +62,7 @@ class Chain {
             const std::size_t mine = y_.size() / parts_.size();
             const float* y = y_.data() + static_cast<std::size_t>(t) * mine;
             const float sum = std::accumulate(y, y + mine, 0.0f);
-            __asm__ volatile("" ::"x"(sum));
+            __asm__ volatile("" ::"m"(sum));
             quantize(t, rows, prompt.front());
         });
     }
@@ -212,9 +212,9 @@ void measure_kind(const MatmulKind& kind, const Sizes& sizes, std::int64_t bytes
     // Seconds of one piece, barrier aside.
     const auto one_token = [&](const Chain::Pieces& pieces, const char* which, bool interrupted) {
         const auto work = [&] { return chain.one_token(pieces, interrupted); };
-        return watch.streamed("gemv", how + which, static_cast<double>(pieces.size()), work,
-                              settled(r.streams, {chain.memory()}, team, work)) -
-               rates.barrier;
+        const double seconds = watch.streamed("gemv", how + which, static_cast<double>(pieces.size()), work,
+                                              settled(r.streams, {chain.memory()}, team, work));
+        return std::max(0.0, seconds - rates.barrier);  // a disturbed barrier may look longer than a piece
     };
     constexpr double kApart = 2;  // sizes closer to each other say too little of what a start costs
     const double large = bytes_of(chain.large), small = bytes_of(chain.small);

@@ -11,7 +11,8 @@
 namespace memwall::kernels {
 
 /// Does this processor let a process do so? x86: CLFLUSHOPT (Intel SDM vol. 2; CLFLUSH orders every line
-/// and takes 14 times as long). aarch64: DC CIVAC, which Linux permits (Documentation/arch/arm64, UCI).
+/// and took 13 times as long on a Xeon of 2026). aarch64: DC CIVAC, which Linux permits
+/// (Documentation/arch/arm64, UCI).
 bool can_evict();
 
 /// Nothing without can_evict(). Pages that were never touched stay so to the system's accounts, but may be
